@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which emulated core the guest runs on.
+
+The levels come from the ISA contract (toolchains/isa) through a generated JSON file; no CPU string is written here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+
+from errors import UsageError
+
+# What QEMU's vector unit accepts.
+VLENS = (128, 256, 512, 1024)
+
+# OpenBLAS 0.3.34 takes its 256-bit kernels on every wider core and computes wrong products there.
+OPENBLAS_LAST_RIGHT_VLEN = 256
+OPENBLAS_SAFE_CORE = "riscv64_generic"
+
+
+@dataclasses.dataclass(frozen=True)
+class Core:
+    """An emulated core: its level's name, its VLEN in bits (None: no vector unit) and QEMU's -cpu string."""
+
+    level: str
+    vlen: int | None
+    cpu: str
+
+    def environment(self) -> dict[str, str]:
+        """Variables that libraries need on this core."""
+        if self.vlen is not None and self.vlen > OPENBLAS_LAST_RIGHT_VLEN:
+            return {"OPENBLAS_CORETYPE": OPENBLAS_SAFE_CORE}
+        return {}
+
+
+def load_levels(path: pathlib.Path) -> dict[str, Core]:
+    """Reads the generated table: [{"level": ..., "vlen": N or null, "cpu": ...}, ...]."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return {row["level"]: Core(level=row["level"], vlen=row["vlen"], cpu=row["cpu"]) for row in rows}
+
+
+def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
+    """The core of a level, or one of another width with that level's extensions."""
+    if level not in levels:
+        raise UsageError(f"unknown level {level!r}", f"choose one of: {', '.join(sorted(levels))}")
+    core = levels[level]
+    if vlen is None or vlen == core.vlen:
+        return core
+    if vlen not in VLENS:
+        raise UsageError(f"VLEN {vlen} is not possible", f"choose one of: {', '.join(map(str, VLENS))}")
+    if core.vlen is None:
+        vector_levels = sorted(name for name, other in levels.items() if other.vlen is not None)
+        raise UsageError(
+            f"level {level!r} has no vector unit, so it cannot have VLEN {vlen}",
+            f"leave --vlen out, or name a level with vectors: {', '.join(vector_levels)}",
+        )
+    return Core(level=level, vlen=vlen, cpu=re.sub(r"\bvlen=\d+", f"vlen={vlen}", core.cpu))
