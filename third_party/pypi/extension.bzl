@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Module extension: a tree of installed Python packages for each set of lock.tsv."""
+
+load("//third_party/pypi/private:lock.bzl", "parse_lock")
+load("//third_party/pypi/private:tree.bzl", "pypi_tree")
+
+# Sets that become trees; `sdist` is read by the rules that unpack sources.
+_TREES = ["exec", "guest", "tools"]
+
+def _pypi_impl(mctx):
+    entries = parse_lock(mctx.read(mctx.path(Label("//third_party/pypi:lock.tsv"))))
+    for name in _TREES:
+        pypi_tree(
+            name = "pypi_" + name,
+            files = ["{} {} {}".format(e.name, e.filename, e.sha256) for e in entries if e.set == name],
+            python = Label("@debian_exec//:python3.14"),
+        )
+
+pypi = module_extension(
+    implementation = _pypi_impl,
+    doc = "Makes @pypi_exec, @pypi_guest and @pypi_tools from lock.tsv.",
+)
