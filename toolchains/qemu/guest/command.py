@@ -9,9 +9,9 @@ import pathlib
 import shutil
 from collections.abc import Mapping, Sequence
 
-import root
-from errors import UsageError
-from levels import Core
+from guest import root
+from guest.errors import UsageError
+from guest.levels import Core
 
 SHELL = ("bash",)
 PATH = "/usr/local/bin:/usr/bin:/usr/sbin"
@@ -23,7 +23,7 @@ PASSED = (
 )  # fmt: skip
 
 
-def environment(core: Core, caller: Mapping[str, str], settings: Sequence[str]) -> dict[str, str]:
+def environment(core: Core, caller: Mapping[str, str], settings: Sequence[str], passed: Sequence[str] = PASSED) -> dict[str, str]:
     """The guest's environment: fixed values, what the core needs, what is passed on, and last the --env settings."""
     result = {
         "HOME": root.HOME,
@@ -40,7 +40,7 @@ def environment(core: Core, caller: Mapping[str, str], settings: Sequence[str]) 
     result |= {
         name: value
         for name, value in caller.items()
-        if name not in own and any(fnmatch.fnmatchcase(name, pattern) for pattern in PASSED)
+        if name not in own and any(fnmatch.fnmatchcase(name, pattern) for pattern in passed)
     }
     for setting in settings:
         name, equals, value = setting.partition("=")

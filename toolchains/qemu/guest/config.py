@@ -8,9 +8,9 @@ import json
 import os
 import pathlib
 
-import levels
-import root
-from errors import GuestError
+from guest import levels
+from guest import root
+from guest.errors import GuestError
 
 
 @dataclasses.dataclass(frozen=True)

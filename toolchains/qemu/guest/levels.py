@@ -11,7 +11,7 @@ import json
 import pathlib
 import re
 
-from errors import UsageError
+from guest.errors import UsageError
 
 # What QEMU's vector unit accepts.
 VLENS = (128, 256, 512, 1024)

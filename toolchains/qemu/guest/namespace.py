@@ -13,8 +13,8 @@ import os
 import pathlib
 import platform
 
-import root
-from errors import GuestError
+from guest import root
+from guest.errors import GuestError
 
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
@@ -33,6 +33,9 @@ _CAP_SETGID = 6
 _CAP_SETUID = 7
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+
+# Where the new root is built: a folder that every machine has and that is nobody's current folder. Only this namespace sees it covered.
+_BUILD_PLACE = "/sys"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -155,7 +158,7 @@ def _apply(step: root.Step, base: str, launcher: str, sources: dict[pathlib.Path
 
 
 def _open_sources(steps: list[root.Step]) -> dict[pathlib.Path, int]:
-    """Handles on everything that is mounted: the new root covers the place where it is built, and a source may lie below."""
+    """Handles on everything that is mounted: the new root covers the place where it is built."""
     sources: dict[pathlib.Path, int] = {}
     for step in steps:
         if isinstance(step, root.Bind) and step.source not in sources:
@@ -167,11 +170,11 @@ def _open_sources(steps: list[root.Step]) -> dict[pathlib.Path, int]:
 
 
 def enter_root(tree: root.Tree, steps: list[root.Step]) -> None:
-    """Builds the root over the Debian tree's own place, as a tmpfs that only this namespace sees, and moves into it."""
+    """Builds the root as a tmpfs that only this namespace sees, and moves into it."""
     _mount("none", "/", None, _MS_REC | _MS_SLAVE)
     sources = _open_sources(steps)
     launcher_code = tree.launcher.read_bytes()
-    base = str(tree.root)
+    base = _BUILD_PLACE
     try:
         _mount("guest", base, "tmpfs", _MS_NOSUID, "mode=755")
     except OSError as error:

@@ -12,8 +12,8 @@ import os
 import pathlib
 from collections.abc import Sequence
 
-from errors import GuestError, UsageError
-from levels import Core
+from guest.errors import GuestError, UsageError
+from guest.levels import Core
 
 # Owned by the guest root: a folder of the user's under one of these would hide, or be hidden by, the guest's own files.
 RESERVED = ("bin", "dev", "etc", "guest", "lib", "lib64", "proc", "sbin", "sys", "usr")
@@ -184,6 +184,14 @@ def _local_steps(tree: Tree) -> list[Step]:
         steps += merge([overlay / "usr/local" / folder for overlay in tree.overlays if (overlay / "usr/local" / folder).is_dir()], f"usr/local/{folder}")
     steps += merge([overlay / SITE for overlay in tree.overlays if (overlay / SITE).is_dir()] + list(tree.sites), SITE)
     return steps
+
+
+def traceback_steps() -> tuple[Step, ...]:
+    """Makes each Python process of the guest print the stacks of its threads on SIGTERM, which the time limit sends, before it ends. Standard error is
+    copied because pytest's capture takes the descriptor itself.
+    """
+    line = "import faulthandler, os, signal; faulthandler.register(signal.SIGTERM, file=os.dup(2), all_threads=True, chain=True)\n"
+    return (Text(f"{SITE}/guest_traceback.pth", line),)
 
 
 def check_visible(path: pathlib.Path) -> None:

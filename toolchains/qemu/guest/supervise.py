@@ -13,8 +13,8 @@ import sys
 import time
 from collections.abc import Callable
 
-import namespace
-from errors import GuestError, UsageError
+from guest import namespace
+from guest.errors import GuestError, UsageError
 
 _SI_KERNEL = 0x80  # si_code of a signal that the terminal sent to the whole foreground group
 _WATCHED = (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)

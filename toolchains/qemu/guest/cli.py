@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command in the emulated riscv64 guest. Started as a folder: python3 FOLDER --config FILE [option ...] [command ...]."""
+"""Runs a command in the emulated riscv64 guest."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-import command
-import config
-import levels
-import namespace
-import root
-import supervise
-from errors import GuestError, UsageError
+from guest import command, config, levels, namespace, root, supervise
+from guest.errors import GuestError, UsageError
 
 _WITH_VALUE = ("--base", "--config", "--env", "--folder", "--heartbeat", "--level", "--time-limit", "--vlen")
 _EXIT_CANNOT_START = 125
@@ -87,6 +82,8 @@ def run(arguments: Sequence[str]) -> supervise.Outcome:
     variables = command.environment(core, os.environ, options.env)
     completed = command.complete(words)
     steps = root.root_steps(built.tree, core, os.geteuid(), os.getegid(), shown)
+    if options.time_limit is not None:
+        steps += root.traceback_steps()
     return supervise.run(
         enter=lambda: namespace.enter_root(built.tree, steps),
         start=lambda: command.start(completed, core, variables, current),
@@ -106,7 +103,3 @@ def main() -> None:
         print(f"guest: {error}", file=sys.stderr)
         sys.exit(_EXIT_CANNOT_START)
     supervise.leave(outcome.status)
-
-
-if __name__ == "__main__":
-    main()

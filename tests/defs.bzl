@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Test rules of this workspace."""
+
+load("//tests/private:pytest_rules.bzl", _guest_pytest_test = "guest_pytest_test", _host_pytest_test = "host_pytest_test")
+
+guest_pytest_test = _guest_pytest_test
+host_pytest_test = _host_pytest_test

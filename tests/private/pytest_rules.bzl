@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pytest as Bazel tests: in the emulated guest, and on the exec machine."""
+
+load("//toolchains/isa:levels.bzl", "LEVELS")
+load("//toolchains/qemu:defs.bzl", "GuestInfo", "python_program", "runfiles_path")
+
+_COMMON_ATTRS = {
+    "args_for_pytest": attr.string_list(doc = "Further arguments of pytest, e.g. ['-k', 'not slow']."),
+    "data": attr.label_list(
+        allow_files = True,
+        doc = "Other files that the tests use: conftest.py, modules, models. They lie at their workspace paths below the tests' current folder, those of other repositories below external/.",
+    ),
+    "env": attr.string_dict(doc = "Environment variables; $(rootpath LABEL) of data is expanded. Nothing of the caller's environment is seen in the guest."),
+    "max_skipped": attr.int(default = 0, doc = "How many tests may be skipped; more fail the target. A skip is no pass: say in a comment why it must be."),
+    "srcs": attr.label_list(allow_files = [".py"], mandatory = True, doc = "Test files, each given to pytest. Every test in them must run."),
+    "_session": attr.label(default = "//tests/private:session", doc = "The session's modules."),
+}
+
+def _workspace_path(file):
+    """Where a file lies below the tests' current folder."""
+    return "external/" + file.short_path[len("../"):] if file.short_path.startswith("../") else file.short_path
+
+def _data_files(ctx):
+    """All files that the tests see: sources, data and what data needs."""
+    runfiles = [target[DefaultInfo].default_runfiles.files for target in ctx.attr.data if target[DefaultInfo].default_runfiles]
+    return depset(ctx.files.srcs + ctx.files.data, transitive = runfiles)
+
+def _environment(ctx):
+    return {
+        name: ctx.expand_location(value, ctx.attr.data)
+        for name, value in ctx.attr.env.items()
+    }
+
+def _check_level(ctx):
+    if ctx.attr.level not in LEVELS:
+        fail("%s: unknown level '%s'\n  remedy: choose one of %s" % (ctx.label, ctx.attr.level, ", ".join(sorted(LEVELS))))
+
+def _guest_pytest_test_impl(ctx):
+    _check_level(ctx)
+    guest = ctx.attr.guest[GuestInfo]
+    files = _data_files(ctx).to_list()
+    config = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(config, json.encode_indent({
+        "args": ctx.attr.args_for_pytest,
+        "env": _environment(ctx),
+        "files": {_workspace_path(file): runfiles_path(ctx, file) for file in files},
+        "guest": runfiles_path(ctx, guest.config),
+        "level": ctx.attr.level,
+        "max_skipped": ctx.attr.max_skipped,
+        "srcs": [_workspace_path(file) for file in ctx.files.srcs],
+        "vlen": ctx.attr.vlen,
+    }) + "\n")
+    executable = ctx.actions.declare_file(ctx.label.name)
+    runfiles = python_program(
+        ctx,
+        output = executable,
+        main = ctx.file._main,
+        config = config,
+        tree = guest.exec_tree,
+        files = files + ctx.files._session,
+        runfiles = [guest.runfiles],
+    )
+    return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
+
+guest_pytest_test = rule(
+    implementation = _guest_pytest_test_impl,
+    doc = """Runs pytest in the emulated riscv64 guest, with the guest's packages installed, on a core of an ISA level.
+
+The JUnit report has one test case for each pytest case; cases can be sharded (shard_count) and filtered (--test_filter). Before Bazel's time limit
+every Python process of the guest prints the tracebacks of its threads. There is no network but loopback. A session in which no test ran, in which
+none passed or in which more than max_skipped were skipped, fails. In the guest, SM10_LEVEL and SM10_VLEN (0: no vectors) name the core, and files
+written to $TEST_UNDECLARED_OUTPUTS_DIR are kept.""",
+    attrs = _COMMON_ATTRS | {
+        "guest": attr.label(default = "//tests/guest:guest", providers = [GuestInfo], cfg = "exec", doc = "The guest; the default has the vLLM wheel installed."),
+        "level": attr.string(mandatory = True, doc = "ISA level (toolchains/isa/levels.bzl) whose core is emulated."),
+        "vlen": attr.int(default = 0, doc = "VLEN of the core in bits, if it is to differ from the level's; 0: the level's own."),
+        "_main": attr.label(default = "//tests/private:run_guest_pytest.py", allow_single_file = True, doc = "The entry point."),
+    },
+    test = True,
+)
+
+def _host_pytest_test_impl(ctx):
+    config = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(config, json.encode_indent({
+        "args": ctx.attr.args_for_pytest,
+        "env": _environment(ctx),
+        "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
+        "max_skipped": ctx.attr.max_skipped,
+        "sites": [runfiles_path(ctx, site) for site in ctx.files.sites],
+        "srcs": [_workspace_path(file) for file in ctx.files.srcs],
+        "workspace": ctx.workspace_name,
+    }) + "\n")
+    executable = ctx.actions.declare_file(ctx.label.name)
+    runfiles = python_program(
+        ctx,
+        output = executable,
+        main = ctx.file._main,
+        config = config,
+        tree = ctx.file.exec_tree,
+        files = _data_files(ctx).to_list() + ctx.files._session + ctx.files.sites,
+        runfiles = [],
+    )
+    return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
+
+host_pytest_test = rule(
+    implementation = _host_pytest_test_impl,
+    doc = """Runs pytest with the locked exec Python (x86-64) and its locked packages.
+
+The current folder is the workspace's runfiles folder. Reports, shards, filters and the rules against empty sessions are those of guest_pytest_test.""",
+    attrs = _COMMON_ATTRS | {
+        "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the exec Python."),
+        "imports": attr.string_list(doc = "Workspace folders that the tests import modules from; the modules themselves are data."),
+        "sites": attr.label_list(default = ["@pypi_exec//:site_packages"], allow_files = True, doc = "Folders of Python packages; pytest must be in one."),
+        "_main": attr.label(default = "//tests/private:run_host_pytest.py", allow_single_file = True, doc = "The entry point."),
+    },
+    test = True,
+)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest runner: an emulated riscv64 Debian in a private namespace."""

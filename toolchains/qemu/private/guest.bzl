@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulated riscv64 guest as a target."""
+
+load("//toolchains/isa:levels.bzl", "LEVELS", "qemu_cpu")
+load(":program.bzl", "python_program", "runfiles_path")
+
+GuestInfo = provider(
+    doc = "An emulated riscv64 root: what a rule needs to run programs in it.",
+    fields = {
+        "config": "File: the runner's configuration, with paths below the runfiles folder.",
+        "exec_tree": "File: the Debian tree with the exec Python.",
+        "main": "File: the runner's entry point.",
+        "runfiles": "Runfiles of the runner and the guest's parts.",
+    },
+)
+
+def _levels_file(ctx):
+    """The contract as the runner reads it."""
+    levels = ctx.actions.declare_file(ctx.label.name + ".levels.json")
+    rows = [
+        {"level": level, "vlen": row.vlen, "cpu": qemu_cpu(row.vlen)}
+        for level, row in sorted(LEVELS.items())
+    ]
+    ctx.actions.write(levels, json.encode_indent(rows) + "\n")
+    return levels
+
+def _guest_impl(ctx):
+    if ctx.attr.default_level not in LEVELS:
+        fail("%s: unknown level '%s'; toolchains/isa/levels.bzl has %s" % (ctx.label, ctx.attr.default_level, ", ".join(sorted(LEVELS))))
+    levels = _levels_file(ctx)
+    qemu = runfiles_path(ctx, ctx.file.qemu) + ("/" + ctx.attr.qemu_path if ctx.attr.qemu_path else "")
+    config = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(config, json.encode_indent({
+        "default_level": ctx.attr.default_level,
+        "launcher": runfiles_path(ctx, ctx.file.launcher),
+        "levels": runfiles_path(ctx, levels),
+        "overlays": [runfiles_path(ctx, overlay) for overlay in ctx.files.overlays],
+        "qemu": qemu,
+        "root": runfiles_path(ctx, ctx.file.root),
+    }) + "\n")
+    executable = ctx.actions.declare_file(ctx.label.name)
+    runfiles = python_program(
+        ctx,
+        output = executable,
+        main = ctx.file._main,
+        config = config,
+        tree = ctx.file.exec_tree,
+        files = [levels, ctx.file.launcher, ctx.file.qemu, ctx.file.root] + ctx.files.overlays + ctx.files._runner,
+        runfiles = [],
+    )
+    return [
+        DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles),
+        GuestInfo(config = config, exec_tree = ctx.file.exec_tree, main = ctx.file._main, runfiles = runfiles),
+    ]
+
+guest = rule(
+    implementation = _guest_impl,
+    doc = "An emulated riscv64 Debian. `bazel run` of it starts a command in it; test rules take it as their `guest`.",
+    attrs = {
+        "default_level": attr.string(mandatory = True, doc = "ISA level whose core is emulated when none is asked for."),
+        "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the Python that runs the runner."),
+        "launcher": attr.label(
+            default = "//toolchains/qemu:launcher",
+            allow_single_file = True,
+            cfg = "exec",
+            doc = "Static x86-64 program that stands in place of the guest's programs.",
+        ),
+        "overlays": attr.label_list(
+            allow_files = True,
+            doc = "Trees with a usr/local of their own (Python packages, scripts), one directory each. They are shown as one; two that hold the same file are an error.",
+        ),
+        "qemu": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Static qemu-riscv64, or a tree that holds it."),
+        "qemu_path": attr.string(default = "usr/bin/qemu-riscv64", doc = "Path of the emulator in the tree; empty when `qemu` is the program itself."),
+        "root": attr.label(default = "@debian_guest//:root", allow_single_file = True, doc = "The extracted riscv64 Debian tree."),
+        "_main": attr.label(default = "//toolchains/qemu:run_guest.py", allow_single_file = True, doc = "The runner's entry point."),
+        "_runner": attr.label(default = "//toolchains/qemu:runner", doc = "The runner's modules."),
+    },
+    executable = True,
+)
