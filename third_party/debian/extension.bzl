@@ -23,6 +23,7 @@ def _debian_impl(mctx):
                 Label("//third_party/debian/trees:common.toml"),
                 Label("//third_party/debian/trees:{}.toml".format(tree)),
             ],
+            unpacker = "@debian_unpacker//:python3.14",
         )
 
 debian = module_extension(

@@ -9,7 +9,7 @@ stands for the lock's timestamp, for a snapshot archive.""".format(variable = _V
 
 def _urls(rctx, package, path):
     # Read without a dependency on the variable: another mirror has the same bytes, so nothing is to be fetched again for it.
-    mirrors = rctx.os.environ.get(_VARIABLE, "").split() or [_UNSET]
+    mirrors = [mirror for mirror in rctx.os.environ.get(_VARIABLE, "").split(" ") if mirror] or [_UNSET]
     return ["{}/{}".format(mirror.rstrip("/").replace("{snapshot}", package.snapshot), path) for mirror in mirrors]
 
 def _explain(rctx, package, file):

@@ -32,7 +32,7 @@ def _debian_unpacker_impl(rctx):
     for file in files:
         # Bazel opens the ar archive and the tar archive in it one after the other.
         members = file + ".members"
-        rctx.extract(file, members, type = "deb")
+        rctx.extract(file, members)
         data = [path for path in rctx.path(members).readdir() if path.basename.startswith("data.tar")]
         if len(data) != 1:
             fail("third_party/debian: {}: no data.tar in the package".format(file))
@@ -81,6 +81,6 @@ debian_tree = repository_rule(
         "python": attr.bool(doc = "Whether the tree holds an x86-64 CPython to be exposed as `python3.14`."),
         "specs": attr.label_list(mandatory = True, allow_files = [".toml"], doc = "What the tree keeps and adds: trees/*.toml."),
         "tool": attr.label(default = Label("//third_party/debian/tree:__main__.py"), allow_single_file = True, doc = "The program that unpacks."),
-        "unpacker": attr.label(default = Label("@debian_unpacker//:python3.14"), allow_single_file = True, doc = "The Python that runs the tool."),
+        "unpacker": attr.label(mandatory = True, allow_single_file = True, doc = "The Python that runs the tool."),
     },
 )
