@@ -23,22 +23,31 @@ def data_member(stream: BinaryIO, name: str) -> tuple[str, bytes]:
     raise LauncherError(f"{name}: no data.tar member; delete it from the cache and start again")
 
 
+class _Payload(tarfile.TarFile):
+    """Extracts as the caller's own user. Absolute link targets stay: they are meant for the root they sit in."""
+
+    # Python 3.12 and later ask for a filter; Debian 12's 3.11.2 knows none, so _checked does the work everywhere.
+    extraction_filter = staticmethod(lambda entry, _destination: entry)
+
+    def chown(self, tarinfo: tarfile.TarInfo, targetpath: str, numeric_owner: bool) -> None:
+        """Leaves the owner alone."""
+
+
+def _checked(entry: tarfile.TarInfo, name: str) -> tarfile.TarInfo:
+    """The entry without setuid bits and readable by its owner; refuses names outside of the root."""
+    if entry.name.startswith("/") or ".." in entry.name.split("/"):
+        raise LauncherError(f"{name}: {entry.name} points outside of the package")
+    entry.mode = entry.mode & 0o777 | (0o700 if entry.isdir() else 0o400)
+    return entry
+
+
 def unpack(deb: Path, root: Path, name: str) -> None:
     """Unpacks the payload of `deb` below `root`, keeping modes and links but no owner and no device."""
     with deb.open("rb") as stream:
         member, data = data_member(stream, name)
     if not member.endswith((".xz", ".gz", ".bz2", ".tar")):
         raise LauncherError(f"{name}: {member} is compressed in a way that Python's standard library cannot read")
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+    with _Payload.open(fileobj=io.BytesIO(data)) as archive:
         for entry in archive:
-            if entry.isdev():
-                continue
-            entry.mode = (entry.mode or 0o644) & 0o777 | (0o700 if entry.isdir() else 0o400)
-            archive.extract(entry, root, set_attrs=not entry.issym(), filter=_keep_absolute_links)
-
-
-def _keep_absolute_links(entry: tarfile.TarInfo, destination: str) -> tarfile.TarInfo:
-    """Refuses names outside the root; absolute link targets stay, as they are meant for the root they sit in."""
-    if entry.name.startswith("/") or ".." in entry.name.split("/"):
-        raise LauncherError(f"{entry.name}: points outside of its package")
-    return entry.replace(uid=None, gid=None, uname=None, gname=None, deep=False)
+            if not entry.isdev():
+                archive.extract(_checked(entry, name), root)

@@ -3,7 +3,6 @@
 
 import hashlib
 import os
-import sys
 import tempfile
 import urllib.error
 import urllib.request
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from errors import LauncherError
 from lock import LockedPackage
+from progress import Progress
 
 PARALLEL_DOWNLOADS = 4
 
@@ -71,7 +71,7 @@ def fetch(package: LockedPackage, mirror: str | None, repository_cache: Path) ->
 def fetch_all(packages: Sequence[LockedPackage], mirror: str | None, repository_cache: Path) -> dict[str, Path]:
     """Fetches every package, with a progress line; the first failure ends it. Returns package name -> .deb."""
     total = sum(package.size for package in packages)
-    done, files = 0, {}
+    done, files, progress = 0, {}, Progress()
     with ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool:
         jobs = {pool.submit(fetch, package, mirror, repository_cache): package for package in packages}
         try:
@@ -79,22 +79,9 @@ def fetch_all(packages: Sequence[LockedPackage], mirror: str | None, repository_
                 package = jobs[job]
                 files[package.package] = job.result()
                 done += package.size
-                progress(f"downloaded {done >> 20} of {total >> 20} MiB, {len(files)} of {len(packages)} packages")
+                progress.show(f"downloaded {done >> 20} of {total >> 20} MiB, {len(files)} of {len(packages)} packages")
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    progress_end()
+    progress.end()
     return files
-
-
-def progress(text: str) -> None:
-    """One line that is rewritten on a terminal; elsewhere a line every so often would flood logs, so none."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[Kbazelw: {text}")
-        sys.stderr.flush()
-
-
-def progress_end() -> None:
-    """Ends the rewritten line."""
-    if sys.stderr.isatty():
-        sys.stderr.write("\n")

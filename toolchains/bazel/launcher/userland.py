@@ -5,7 +5,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import debfile
 import download
 from lock import LockedPackage
+from progress import Progress, say
 
 # Raise when the unpacking below changes, so that folders made by an older version are not used.
 LAYOUT = 1
@@ -63,19 +63,15 @@ def ensure(packages: Sequence[LockedPackage], mirror: str | None, cache: Path) -
             shutil.rmtree(root)  # left by a run that was killed; nothing is ever mounted below it
         (root / "usr").mkdir(parents=True)
         say("unpacking")
+        progress = Progress()
         with ProcessPoolExecutor() as pool:
             jobs = [pool.submit(debfile.unpack, files[p.package], root, f"{p.package} {p.version}") for p in packages]
             for number, job in enumerate(jobs, start=1):
                 job.result()
-                download.progress(f"unpacked {number} of {len(jobs)} packages")
-        download.progress_end()
+                progress.show(f"unpacked {number} of {len(jobs)} packages")
+        progress.end()
         relocate_etc(root)
         link_defaults(root)
         (root / "complete").touch()
         say("userland ready")
     return root / "usr"
-
-
-def say(text: str) -> None:
-    """One line on standard error, so that standard output stays Bazel's."""
-    print(f"bazelw: {text}", file=sys.stderr, flush=True)
