@@ -35,7 +35,12 @@ def startup_options(usr: Path | None, workspace: Path, cache: Path, environ: dic
         options.append(f"--output_base={output_base}")
     if usr is None:
         return options
-    options += ["--nosystem_rc", f"--bazelrc={workspace / 'toolchains/bazel/no_registry.bazelrc'}"]
+    options += [
+        "--nosystem_rc",
+        f"--bazelrc={workspace / 'toolchains/bazel/no_registry.bazelrc'}",
+        # A server that still runs in an older userland has other startup options and is replaced.
+        f"--host_jvm_args=-Dvllm_sm10.userland={usr.parent.name}",
+    ]
     if bundle := machine.ca_bundle(environ):
         store = truststore.ensure(bundle, cache)
         options += [

@@ -40,7 +40,7 @@ def relocate_etc(root: Path) -> None:
 def link_defaults(root: Path) -> None:
     """Links that the packages' maintainer scripts would have made through update-alternatives."""
     binaries = root / "usr/bin"
-    for name, target in (("awk", "gawk"), ("java", "../lib/jvm/default-java/bin/java"), ("sh", "bash")):
+    for name, target in (("awk", "gawk"), ("java", "../lib/jvm/default-java/bin/java"), ("sh", "dash")):
         if not (binaries / name).exists() and not (binaries / name).is_symlink():
             (binaries / name).symlink_to(target)
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that build a target for the platform of one ISA level."""
+
+load("//toolchains/isa:levels.bzl", "LEVELS")
+
+def _level_transition_impl(_settings, attr):
+    if attr.level not in LEVELS:
+        fail("unknown level '%s'; toolchains/isa/levels.bzl has %s" % (attr.level, ", ".join(sorted(LEVELS))))
+    return {"//command_line_option:platforms": str(Label("//toolchains/isa:" + attr.level))}
+
+level_transition = transition(
+    implementation = _level_transition_impl,
+    inputs = [],
+    outputs = ["//command_line_option:platforms"],
+)
+
+def _target(ctx):
+    # A label with a transition is a list, even of one.
+    return ctx.attr.target[0]
+
+def _at_level_impl(ctx):
+    info = _target(ctx)[DefaultInfo]
+    return [DefaultInfo(files = info.files, runfiles = info.default_runfiles)]
+
+_ATTRS = {
+    "level": attr.string(mandatory = True, doc = "A level of toolchains/isa/levels.bzl."),
+    "target": attr.label(mandatory = True, cfg = level_transition, doc = "What to build at that level."),
+}
+
+at_level = rule(
+    implementation = _at_level_impl,
+    doc = "The files of a target, built for one ISA level. C++ providers are not forwarded: link the files as srcs.",
+    attrs = _ATTRS,
+)
+
+def _level_objects_impl(ctx):
+    outputs = _target(ctx)[OutputGroupInfo]
+    if not hasattr(outputs, "compilation_outputs"):
+        fail("%s: target %s compiles nothing; name a cc_library with srcs" % (ctx.label, _target(ctx).label))
+    return [DefaultInfo(files = outputs.compilation_outputs)]
+
+level_objects = rule(
+    implementation = _level_objects_impl,
+    doc = "The object files of a cc_library, built for one ISA level: srcs of another level's cc_binary or cc_library.",
+    attrs = _ATTRS,
+)
+
+def _level_test_impl(ctx):
+    info = _target(ctx)[DefaultInfo]
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(output = executable, target_file = info.files_to_run.executable, is_executable = True)
+    providers = [DefaultInfo(executable = executable, runfiles = info.default_runfiles)]
+    if RunEnvironmentInfo in _target(ctx):
+        providers.append(_target(ctx)[RunEnvironmentInfo])
+    return providers
+
+level_test = rule(
+    implementation = _level_test_impl,
+    doc = "Runs a cc_test built for one ISA level, on that level's emulated core, whatever platform the command line names.",
+    attrs = _ATTRS,
+    test = True,
+)
