@@ -67,6 +67,9 @@ def unpack(deb: Path, root: Path, keep: PathFilter) -> list[str]:
             path = _tree_path(deb.name, member.name)
             if path == "." or not keep.admits(path):
                 continue
+            if not path.isascii():
+                # Checked before the file exists: Bazel 7.7.1 crashes on such a name and could not even remove it.
+                raise TreeError(f"{path!a}: the name is not ASCII, which Bazel cannot read; add it to drop in trees/*.toml")
             target = root / path
             if member.isdir():
                 target.mkdir(parents=True, exist_ok=True)
