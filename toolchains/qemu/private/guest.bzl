@@ -28,14 +28,13 @@ def _guest_impl(ctx):
     if ctx.attr.default_level not in LEVELS:
         fail("%s: unknown level '%s'; toolchains/isa/levels.bzl has %s" % (ctx.label, ctx.attr.default_level, ", ".join(sorted(LEVELS))))
     levels = _levels_file(ctx)
-    qemu = runfiles_path(ctx, ctx.file.qemu) + ("/" + ctx.attr.qemu_path if ctx.attr.qemu_path else "")
     config = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(config, json.encode_indent({
         "default_level": ctx.attr.default_level,
         "launcher": runfiles_path(ctx, ctx.file.launcher),
         "levels": runfiles_path(ctx, levels),
         "overlays": [runfiles_path(ctx, overlay) for overlay in ctx.files.overlays],
-        "qemu": qemu,
+        "qemu": runfiles_path(ctx, ctx.file.qemu),
         "root": runfiles_path(ctx, ctx.file.root),
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -69,8 +68,7 @@ guest = rule(
             allow_files = True,
             doc = "Trees with a usr/local of their own (Python packages, scripts), one directory each. They are shown as one; two that hold the same file are an error.",
         ),
-        "qemu": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Static qemu-riscv64, or a tree that holds it."),
-        "qemu_path": attr.string(default = "usr/bin/qemu-riscv64", doc = "Path of the emulator in the tree; empty when `qemu` is the program itself."),
+        "qemu": attr.label(default = "@debian_exec//:qemu_riscv64", allow_single_file = True, doc = "Static qemu-riscv64 for x86-64."),
         "root": attr.label(default = "@debian_guest//:root", allow_single_file = True, doc = "The extracted riscv64 Debian tree."),
         "_main": attr.label(default = "//toolchains/qemu:run_guest.py", allow_single_file = True, doc = "The runner's entry point."),
         "_runner": attr.label(default = "//toolchains/qemu:runner", doc = "The runner's modules."),
