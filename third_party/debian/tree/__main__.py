@@ -8,12 +8,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import bytecode
-import deb
-import finish
-import libraries
-from errors import TreeError
-from spec import PathFilter, load_spec
+from debtree import bytecode, deb, finish, libraries
+from debtree.errors import TreeError
+from debtree.spec import PathFilter, load_spec
 
 
 def _unpack(file: Path, root: Path, keep: PathFilter) -> tuple[str, int, str]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from errors import TreeError
-from spec import PathFilter
+from .errors import TreeError
+from .spec import PathFilter
 
 _AR_MAGIC = b"!<arch>\n"
 _AR_HEADER = 60

@@ -5,8 +5,8 @@ import os
 import re
 from pathlib import Path
 
-from errors import TreeError
-from spec import Spec
+from .errors import TreeError
+from .spec import Spec
 
 _MERGED = ("bin", "lib", "lib64", "sbin")
 # An absolute path in a GNU ld script such as libc.so.

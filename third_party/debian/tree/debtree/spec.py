@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from errors import TreeError
+from .errors import TreeError
 
 _KEYS = {"drop", "keep", "links", "concatenate", "compile", "missing_libraries"}
 
