@@ -104,8 +104,52 @@ class TorchHandle {
   void* handle_ = nullptr;
 };
 
-// Weak in every shared library, absent from most processes: start-up files' hooks.
-bool IsOptional(std::string_view name) { return name.starts_with("_ITM_") || name == "__gmon_start__"; }
+// Where a thread-local variable lives: its library's TLS module and the offset there.
+struct TlsPlace {
+  ElfW(Addr) address = 0;
+  std::size_t module = 0;
+  ElfW(Addr) offset = 0;
+};
+
+int FindTlsModule(dl_phdr_info* info, std::size_t, void* argument) {
+  auto& place = *static_cast<TlsPlace*>(argument);
+  const auto start = reinterpret_cast<ElfW(Addr)>(info->dlpi_tls_data);
+  if (start == 0) return 0;
+  for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+    if (segment.p_type != PT_TLS || place.address < start || place.address >= start + segment.p_memsz) continue;
+    place.module = info->dlpi_tls_modid;
+    place.offset = place.address - start;
+    return 1;
+  }
+  return 0;
+}
+
+// `address` is the calling thread's copy, as dlsym gives it.
+TlsPlace LocateTls(const void* address) {
+  TlsPlace place = {.address = reinterpret_cast<ElfW(Addr)>(address)};
+  dl_iterate_phdr(FindTlsModule, &place);
+  return place;
+}
+
+// psABI: what __tls_get_addr adds to an offset.
+constexpr ElfW(Addr) kTlsDtvOffset = 0x800;
+
+// The value that a relocation of `type` against a symbol at `found` stores; false for a type that no code of ours uses.
+bool Value(unsigned type, const void* found, ElfW(Addr) addend, ElfW(Addr)& value) {
+  switch (type) {
+    case R_RISCV_64:
+    case R_RISCV_JUMP_SLOT: value = reinterpret_cast<ElfW(Addr)>(found) + addend; return true;
+    case R_RISCV_TLS_DTPMOD64: value = LocateTls(found).module; return value != 0;
+    case R_RISCV_TLS_DTPREL64: value = LocateTls(found).offset + addend - kTlsDtvOffset; return true;
+    default: return false;
+  }
+}
+
+// Weak by design, and tested for null where used: hooks of start-up files, and the
+// initialisers (_ZTH) that a thread-local variable may have.
+bool IsOptional(std::string_view name) {
+  return name.starts_with("_ITM_") || name.starts_with("_ZTH") || name == "__gmon_start__";
+}
 
 struct Misses {
   std::size_t count = 0;
@@ -116,17 +160,14 @@ bool BindOne(const Image& image, const ElfW(Rela) & relocation, const TorchHandl
   const ElfW(Sym)& symbol = image.symbols[ELF64_R_SYM(relocation.r_info)];
   if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK) return true;
   const char* name = image.strings + symbol.st_name;
-  if (IsOptional(name)) return true;
-  const auto type = ELF64_R_TYPE(relocation.r_info);
-  if (type != R_RISCV_64 && type != R_RISCV_JUMP_SLOT) return false;
   const void* found = torch.Find(name);
   if (found == nullptr) {
+    if (IsOptional(name)) return true;
     if (misses.count++ == 0) misses.first = name;
     return true;
   }
   auto* slot = reinterpret_cast<ElfW(Addr)*>(image.base + relocation.r_offset);
-  *slot = reinterpret_cast<ElfW(Addr)>(found) + static_cast<ElfW(Addr)>(relocation.r_addend);
-  return true;
+  return Value(ELF64_R_TYPE(relocation.r_info), found, static_cast<ElfW(Addr)>(relocation.r_addend), *slot);
 }
 
 }  // namespace

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes one shared library of the same kernels compiled for several ISA levels.
+
+    level_kernels, one per level    objects of a level -> one object, its code in a section named after the level
+    level_plan                      stubs and symbol lists, derived from the objects
+    level_library                   renames, links
+
+Only the bindings and the stubs see the ops' own names; every level's copy is local to its object but for its
+vml_<level>_<op> names. How the level is chosen: runtime/level.cc and tools/plan_levels.py.
+"""
+
+load("//toolchains/isa:levels.bzl", "LEVELS")
+load(":paths.bzl", "tool_inputs")
+
+LevelKernelsInfo = provider(
+    doc = "One level's kernels.",
+    fields = {
+        "level": "Name in //toolchains/isa:levels.bzl.",
+        "object": "The partially linked object.",
+    },
+)
+
+LevelPlanInfo = provider(
+    doc = "How the levels become one library.",
+    fields = {
+        "keep": "Dict: level name to the list of symbols that stay global.",
+        "late": "List of the symbols that are bound when the library is loaded.",
+        "redefine": "Dict: level name to objcopy's list of renames.",
+    },
+)
+
+_BINUTILS = "//toolchains/gcc/riscv64:"
+
+def _tool(name, doc):
+    return attr.label(doc = doc, default = _BINUTILS + name, executable = True, cfg = "exec")
+
+def _objects(targets):
+    files = []
+    for target in targets:
+        files += [file for file in target[DefaultInfo].files.to_list() if file.extension == "o"]
+    return files
+
+# Only upstream's bindings and our module may run code when the library is loaded, and that without vectors: a static
+# initialiser in a kernel would run on every core. Hence the assertion.
+_SECTIONS = """\
+SECTIONS {{
+  vml_{level}_text : {{ *(.text .text.*) }}
+  .init_array : {{ *(.init_array .init_array.* .ctors .ctors.*) }}
+  ASSERT(SIZEOF(.init_array) == 0, "level {level}: a kernel has a static initialiser; it would run on every core")
+}}
+"""
+
+def _level_kernels_impl(ctx):
+    level = ctx.attr.level
+    if level not in LEVELS:
+        fail("{}: unknown level {}; toolchains/isa/levels.bzl has {}".format(ctx.label, level, ", ".join(sorted(LEVELS))))
+    script = ctx.actions.declare_file("{}/{}.ld".format(ctx.label.name, level))
+    ctx.actions.write(script, _SECTIONS.format(level = level))
+    objects = _objects(ctx.attr.objects)
+    if not objects:
+        fail("{}: objects has no .o file; pass level_objects targets".format(ctx.label))
+    output = ctx.actions.declare_file("{}/{}.part.o".format(ctx.label.name, level))
+    arguments = ctx.actions.args()
+    arguments.add_all(["-r", "--force-group-allocation", "-T", script, "-o", output])
+    arguments.add_all(objects)
+    ctx.actions.run(
+        executable = ctx.executable._ld,
+        arguments = [arguments],
+        inputs = depset(objects + [script], transitive = [tool_inputs(ctx.attr._ld)]),
+        outputs = [output],
+        mnemonic = "LevelPartialLink",
+        progress_message = "Linking kernels of level " + level,
+    )
+    return [
+        DefaultInfo(files = depset([output])),
+        LevelKernelsInfo(level = level, object = output),
+    ]
+
+level_kernels = rule(
+    implementation = _level_kernels_impl,
+    doc = "All kernels of one ISA level as one object.",
+    attrs = {
+        "level": attr.string(
+            doc = "Level that the objects were built for.",
+            mandatory = True,
+        ),
+        "objects": attr.label_list(
+            doc = "level_objects targets of that level.",
+            mandatory = True,
+        ),
+        "_ld": _tool("ld", "The linker."),
+    },
+)
+
+def _level_plan_impl(ctx):
+    folder = ctx.label.name
+    levels = [target[LevelKernelsInfo] for target in ctx.attr.levels]
+    bindings = _objects([ctx.attr.bindings])
+    if len(bindings) != 1:
+        fail("{}: bindings must be one object, got {}".format(ctx.label, len(bindings)))
+    support = _objects(ctx.attr.support)
+    stubs = ctx.actions.declare_file(folder + "/stubs.S")
+    late = ctx.actions.declare_file(folder + "/late")
+    ops = ctx.actions.declare_file(folder + "/ops")
+    keep = {level.level: ctx.actions.declare_file("{}/{}.keep".format(folder, level.level)) for level in levels}
+    redefine = {level.level: ctx.actions.declare_file("{}/{}.redefine".format(folder, level.level)) for level in levels}
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._planner)
+    arguments.add("--nm", ctx.executable._nm)
+    arguments.add("--bindings", bindings[0])
+    for level in levels:
+        arguments.add("--level", "{}:{}={}".format(level.level, (LEVELS[level.level].vlen or 0) // 8, level.object.path))
+    arguments.add_all(support, before_each = "--support")
+    for library in ctx.attr.late_libraries:
+        arguments.add("--late", "{}/{}".format(ctx.file.sysroot.path, library))
+    arguments.add("--out", stubs.dirname)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = depset(
+            bindings + support + [level.object for level in levels] + [ctx.file._planner, ctx.file.sysroot],
+            transitive = [tool_inputs(ctx.attr._nm, ctx.attr._python)],
+        ),
+        outputs = [stubs, late, ops] + keep.values() + redefine.values(),
+        tools = [ctx.attr._nm[DefaultInfo].files_to_run],
+        mnemonic = "LevelPlan",
+        progress_message = "Planning stubs of %{label}",
+    )
+    return [
+        DefaultInfo(files = depset([stubs])),
+        OutputGroupInfo(ops = depset([ops]), late = depset([late])),
+        LevelPlanInfo(keep = keep, late = late, redefine = redefine),
+    ]
+
+level_plan = rule(
+    implementation = _level_plan_impl,
+    doc = "Derives stubs.S (its only default output, srcs of a cc_library) and the symbol lists from the objects.",
+    attrs = {
+        "bindings": attr.label(
+            doc = "The object that registers the ops.",
+            mandatory = True,
+        ),
+        "late_libraries": attr.string_list(
+            doc = "Shared libraries of the sysroot whose symbols are bound at load, as paths below its root.",
+        ),
+        "levels": attr.label_list(
+            doc = "level_kernels targets.",
+            mandatory = True,
+            providers = [LevelKernelsInfo],
+        ),
+        "support": attr.label_list(
+            doc = "Other objects of the library.",
+        ),
+        "sysroot": attr.label(
+            doc = "Tree that late_libraries stand in.",
+            mandatory = True,
+            allow_single_file = True,
+        ),
+        "_nm": _tool("nm", "Lists symbols."),
+        "_planner": attr.label(
+            doc = "The planner.",
+            default = "//third_party/vllm/tools:plan_levels.py",
+            allow_single_file = True,
+        ),
+        "_python": attr.label(
+            doc = "Python of the machine that builds.",
+            default = "//toolchains/python:python3",
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+)
+
+def _objcopy(ctx, source, name, options, inputs, what):
+    output = ctx.actions.declare_file("{}.objects/{}".format(ctx.label.name, name))
+    arguments = ctx.actions.args()
+    arguments.add_all(options)
+    arguments.add_all([source, output])
+    ctx.actions.run(
+        executable = ctx.executable._objcopy,
+        arguments = [arguments],
+        inputs = depset([source] + inputs, transitive = [tool_inputs(ctx.attr._objcopy)]),
+        outputs = [output],
+        mnemonic = "LevelObjcopy",
+        progress_message = "%s of %s" % (what, source.basename),
+    )
+    return output
+
+def _level_library_impl(ctx):
+    plan = ctx.attr.plan[LevelPlanInfo]
+    weaken = ["--weaken-symbols", plan.late.path]
+    linked = []
+    for target in ctx.attr.levels:
+        kernels = target[LevelKernelsInfo]
+        renamed = _objcopy(
+            ctx,
+            kernels.object,
+            kernels.level + ".renamed.o",
+            ["--redefine-syms", plan.redefine[kernels.level].path],
+            [plan.redefine[kernels.level]],
+            "Renaming ops",
+        )
+        linked.append(_objcopy(
+            ctx,
+            renamed,
+            kernels.level + ".o",
+            ["--keep-global-symbols", plan.keep[kernels.level].path] + weaken,
+            [plan.keep[kernels.level], plan.late],
+            "Hiding symbols",
+        ))
+    deferred = ["--rename-section", ".init_array=sm10_deferred_init,alloc,load,data,contents"]
+    rename = ["--redefine-sym", "PyInit_{0}=sm10_upstream_PyInit_{0}".format(ctx.attr.module)]
+    for number, object in enumerate(_objects(ctx.attr.registering)):
+        linked.append(_objcopy(ctx, object, "registering%d.o" % number, deferred + rename + weaken, [plan.late], "Deferring initialisers"))
+    for number, object in enumerate(_objects(ctx.attr.support)):
+        linked.append(_objcopy(ctx, object, "support%d.o" % number, weaken, [plan.late], "Weakening symbols"))
+    linked += _objects([ctx.attr.stubs])
+
+    output = ctx.actions.declare_file(ctx.attr.module + ".abi3.so")
+    arguments = ctx.actions.args()
+    arguments.add("--sysroot=" + ctx.file.sysroot.path)
+    arguments.add_all(LEVELS["scalar"].copts)
+    arguments.add_all(["-no-canonical-prefixes", "-shared", "-s", "-o", output])
+    arguments.add_all([
+        "-Wl,-O1",
+        "-Wl,--build-id=none",
+        "-Wl,-z,defs",
+        "-Wl,-z,noexecstack",
+        "-Wl,-z,now",
+        "-Wl,-z,relro",
+        "-Wl,-z,start-stop-visibility=hidden",
+        "-Wl,-z,text",
+    ])
+    arguments.add_all(linked)
+    arguments.add_all(ctx.attr.linkopts)
+    ctx.actions.run(
+        executable = ctx.executable._cxx,
+        arguments = [arguments],
+        inputs = depset(linked + [ctx.file.sysroot], transitive = [tool_inputs(ctx.attr._cxx)]),
+        outputs = [output],
+        mnemonic = "LevelLink",
+        progress_message = "Linking %{output}",
+    )
+    return [DefaultInfo(files = depset([output]))]
+
+level_library = rule(
+    implementation = _level_library_impl,
+    doc = "Links the levels, the bindings and the run-time choice between them into <module>.abi3.so.",
+    attrs = {
+        "levels": attr.label_list(
+            doc = "level_kernels targets.",
+            mandatory = True,
+            providers = [LevelKernelsInfo],
+        ),
+        "linkopts": attr.string_list(
+            doc = "Libraries that are linked as usual.",
+        ),
+        "module": attr.string(
+            doc = "Name of the Python module.",
+            mandatory = True,
+        ),
+        "plan": attr.label(
+            doc = "The level_plan of the same objects.",
+            mandatory = True,
+            providers = [LevelPlanInfo],
+        ),
+        "registering": attr.label_list(
+            doc = "Objects whose static initialisers call torch; they run once torch is bound.",
+        ),
+        "stubs": attr.label(
+            doc = "level_objects of the plan's stubs.S, built at scalar.",
+            mandatory = True,
+        ),
+        "support": attr.label_list(
+            doc = "Other objects of the library.",
+        ),
+        "sysroot": attr.label(
+            doc = "Tree with the target's libraries.",
+            mandatory = True,
+            allow_single_file = True,
+        ),
+        "_cxx": _tool("g++", "Links."),
+        "_objcopy": _tool("objcopy", "Changes symbols and section names."),
+    },
+)
