@@ -56,7 +56,8 @@ def converted(weight: Weight, method: int) -> tuple[torch.Tensor, ...]:
 def quantised_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Integers and scale per row: round half away from zero, in float32 as the op does."""
     largest = x.float().abs().amax(-1, keepdim=True).clamp(min=1e-7)
-    scaled = exact(x.float() * (127 / largest))
+    # Not 127 / largest: torch makes that a product with the reciprocal.
+    scaled = exact(x.float() * torch.div(torch.tensor(127.0), largest))
     return torch.sign(scaled) * torch.floor(scaled.abs() + 0.5), exact(largest / 127)
 
 

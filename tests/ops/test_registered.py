@@ -13,7 +13,7 @@ from types import FunctionType
 import torch
 
 import registry
-from registry import MARKS, NAMESPACE, VECTOR_LEVELS, at_levels
+from registry import MARKS, NAMESPACE, VECTOR_LEVELS, at_levels, op, states
 
 HERE = Path(__file__).parent
 
@@ -91,3 +91,8 @@ def vector_register_bytes() -> int:
 @at_levels(*VECTOR_LEVELS)
 def test_core_has_the_vlen_that_the_run_claims() -> None:
     assert vector_register_bytes() * 8 == int(os.environ["SM10_VLEN"])
+
+
+@states("sm10_level")
+def test_library_chose_the_level_that_the_run_claims() -> None:
+    assert op("sm10_level")() == registry.level()
