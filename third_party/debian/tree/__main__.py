@@ -2,9 +2,11 @@
 """Makes one tree from the .deb files of a folder. Run by the repository rules, with the locked Python."""
 
 import argparse
+import lzma
 import multiprocessing
 import os
 import sys
+import tarfile
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +19,7 @@ def _unpack(file: Path, root: Path, keep: PathFilter) -> tuple[str, int, str]:
     """Unpacks one package in a worker; an error comes back as text, because a pool loses an exception's cause."""
     try:
         return file.name, len(deb.unpack(file, root, keep)), ""
-    except (TreeError, OSError, EOFError) as error:
+    except (TreeError, OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
         return file.name, 0, f"{file.name}: {error}"
 
 

@@ -94,7 +94,7 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path, root
     elif member.isreg():
         source = archive.extractfile(member)
         assert source is not None
-        with target.open("wb") as file:
+        with target.open("xb") as file:
             while chunk := source.read(1 << 20):
                 file.write(chunk)
         target.chmod(0o755 if member.mode & 0o111 else 0o644)
