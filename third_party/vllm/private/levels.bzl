@@ -50,6 +50,25 @@ SECTIONS {{
 }}
 """
 
+def _audit(ctx, kernels):
+    report = ctx.actions.declare_file("{}/{}.audit".format(ctx.label.name, ctx.attr.level))
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._auditor)
+    arguments.add("--kernels", kernels)
+    arguments.add("--readelf", ctx.executable._readelf)
+    arguments.add("--objdump", ctx.executable._objdump)
+    arguments.add("--report", report)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = depset([kernels, ctx.file._auditor], transitive = [tool_inputs(ctx.attr._objdump, ctx.attr._python, ctx.attr._readelf)]),
+        outputs = [report],
+        tools = [ctx.attr._objdump[DefaultInfo].files_to_run, ctx.attr._readelf[DefaultInfo].files_to_run],
+        mnemonic = "LevelAudit",
+        progress_message = "Auditing kernels of level " + ctx.attr.level,
+    )
+    return report
+
 def _level_kernels_impl(ctx):
     level = ctx.attr.level
     if level not in LEVELS:
@@ -74,6 +93,7 @@ def _level_kernels_impl(ctx):
     return [
         DefaultInfo(files = depset([output])),
         LevelKernelsInfo(level = level, object = output),
+        OutputGroupInfo(_validation = depset([_audit(ctx, output)])),
     ]
 
 level_kernels = rule(
@@ -88,7 +108,20 @@ level_kernels = rule(
             doc = "level_objects targets of that level.",
             mandatory = True,
         ),
+        "_auditor": attr.label(
+            doc = "Looks for vector code in virtual functions, as a validation of the build.",
+            default = "//third_party/vllm/tools:audit_kernels.py",
+            allow_single_file = True,
+        ),
         "_ld": _tool("ld", "The linker."),
+        "_objdump": _tool("objdump", "Disassembler."),
+        "_python": attr.label(
+            doc = "Python of the machine that builds.",
+            default = "//toolchains/python:python3",
+            executable = True,
+            cfg = "exec",
+        ),
+        "_readelf": _tool("readelf", "ELF reader."),
     },
 )
 

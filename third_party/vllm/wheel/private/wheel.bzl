@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule that makes the wheel, and one that installs it into a tree."""
+
+WheelInfo = provider(
+    doc = "A built wheel.",
+    fields = {"wheel": "File: the .whl"},
+)
+
+def _vllm_wheel_impl(ctx):
+    version = "%s+%s" % (ctx.attr.upstream_version, ctx.attr.local_version)
+    wheel = ctx.actions.declare_file("vllm-%s-%s.whl" % (version, ctx.attr.tag))
+    sources = ctx.actions.declare_file(ctx.label.name + ".sources")
+    ctx.actions.write(sources, "\n".join([file.path for file in ctx.files.sources]) + "\n")
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._main)
+    arguments.add_all(ctx.files._site, before_each = "--site", expand_directories = False)
+    arguments.add("--sdist", ctx.file.pkg_info.dirname)
+    arguments.add("--sources", sources)
+    for library, name in ctx.attr.libraries.items():
+        files = library[DefaultInfo].files.to_list()
+        if len(files) != 1:
+            fail("%s: library %s is %d files, not one" % (ctx.label, library.label, len(files)))
+        arguments.add("--library", files[0], format = name + "=%s")
+    arguments.add("--differences", ctx.file.requirements)
+    arguments.add("--licence", ctx.file._licence)
+    arguments.add("--local", ctx.attr.local_version)
+    arguments.add("--tag", ctx.attr.tag)
+    arguments.add("--output", wheel)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = depset(
+            [sources, ctx.file.pkg_info, ctx.file.requirements, ctx.file._licence, ctx.file._main] +
+            ctx.files.sources + ctx.files.metadata + ctx.files.libraries + ctx.files._site + ctx.files._modules,
+        ),
+        outputs = [wheel],
+        mnemonic = "VllmWheel",
+        progress_message = "Making %{output}",
+    )
+    return [DefaultInfo(files = depset([wheel])), WheelInfo(wheel = wheel)]
+
+vllm_wheel = rule(
+    implementation = _vllm_wheel_impl,
+    doc = "vLLM's wheel for riscv64: upstream's package and metadata, our libraries, requirements and local version.",
+    attrs = {
+        "libraries": attr.label_keyed_string_dict(allow_files = True, mandatory = True, doc = "Extension library -> its file name in the package."),
+        "local_version": attr.string(mandatory = True, doc = "What stands behind the + of the version."),
+        "metadata": attr.label(mandatory = True, doc = "Upstream's files that describe the package."),
+        "pkg_info": attr.label(mandatory = True, allow_single_file = True, doc = "Upstream's PKG-INFO, in the root of its sources."),
+        "requirements": attr.label(mandatory = True, allow_single_file = [".toml"], doc = "How the requirements differ from upstream's."),
+        "sources": attr.label(mandatory = True, doc = "Upstream's package folder."),
+        "tag": attr.string(mandatory = True, doc = "Python, ABI and platform tag."),
+        "upstream_version": attr.string(mandatory = True, doc = "Upstream's version; the action fails when the sources have another."),
+        "_licence": attr.label(default = "//:LICENSE", allow_single_file = True, doc = "This project's licence."),
+        "_main": attr.label(default = "//third_party/vllm/wheel:__main__.py", allow_single_file = True, doc = "The builder."),
+        "_modules": attr.label(default = "//third_party/vllm/wheel:modules", doc = "The builder's modules."),
+        "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "The exec Python."),
+        "_site": attr.label(default = "@pypi_exec//:site_packages", cfg = "exec", doc = "Holds packaging, which reads requirements."),
+    },
+    provides = [WheelInfo],
+)
+
+def _installed_wheel_impl(ctx):
+    wheel = ctx.attr.wheel[WheelInfo].wheel
+    tree = ctx.actions.declare_directory(ctx.label.name)
+    arguments = ctx.actions.args()
+    arguments.add(ctx.file._installer.dirname)
+    arguments.add("--root", tree.path)
+    arguments.add("--purelib", "usr/local/lib/python3.14/dist-packages")
+    arguments.add("--prefix", "usr/local")
+    arguments.add("--interpreter", "/usr/bin/python3")
+    arguments.add("--jobs", "2")
+    arguments.add(wheel)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = [wheel, ctx.file._installer] + ctx.files._modules,
+        outputs = [tree],
+        mnemonic = "InstallWheel",
+        progress_message = "Installing %{input}",
+    )
+    return [DefaultInfo(files = depset([tree]))]
+
+installed_wheel = rule(
+    implementation = _installed_wheel_impl,
+    doc = "A tree with the wheel installed, byte code included, as the guest shows it over its root.",
+    attrs = {
+        "wheel": attr.label(mandatory = True, providers = [WheelInfo], doc = "The wheel."),
+        "_installer": attr.label(default = "//third_party/pypi/install:__main__.py", allow_single_file = True, doc = "The installer."),
+        "_modules": attr.label(default = "//third_party/pypi/install:modules", doc = "The installer's modules."),
+        "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "The exec Python; the guest's has the same byte code."),
+    },
+)
