@@ -87,7 +87,7 @@ installed_wheel = rule(
     attrs = {
         "wheel": attr.label(mandatory = True, providers = [WheelInfo], doc = "The wheel."),
         "_installer": attr.label(default = "//third_party/pypi/install:__main__.py", allow_single_file = True, doc = "The installer."),
-        "_modules": attr.label(default = "//third_party/pypi/install:modules", doc = "The installer's modules."),
+        "_modules": attr.label(default = "//third_party/pypi/install:sources", doc = "The installer's modules."),
         "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "The exec Python; the guest's has the same byte code."),
     },
 )
