@@ -40,16 +40,17 @@ class Mirror:
 
 
 def find_mirror(suites: Sequence[str], environment: Mapping[str, str] = os.environ, apt: Path = Path("/etc/apt")) -> Mirror:
-    """The mirror of the environment, else the first of apt's sources that holds all the suites."""
-    chosen = environment.get(MIRROR_VARIABLE, "").rstrip("/")
-    if chosen:
-        return Mirror(chosen)
-    urls = apt_urls(apt)
+    """The first that holds all the suites: of the environment's mirrors, or else of apt's sources.
+
+    A snapshot archive's pattern, which the repository rules understand, is passed over: a new lock needs the present state.
+    """
+    chosen = [url.rstrip("/") for url in environment.get(MIRROR_VARIABLE, "").split() if "{snapshot}" not in url]
+    urls = chosen or apt_urls(apt)
     for url in urls:
         mirror = Mirror(url)
         if all(mirror.has_suite(suite) for suite in suites):
             return mirror
-    tried = ", ".join(urls) or f"no source in {apt}"
+    tried = ", ".join(urls) or f"{MIRROR_VARIABLE} is not set, and {apt} names no source"
     raise MirrorError(f"no mirror serves the suites {', '.join(suites)} (tried: {tried}); {_REMEDY}")
 
 

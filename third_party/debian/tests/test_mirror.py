@@ -41,13 +41,22 @@ def test_file_of_another_suffix_is_not_read(apt: Path) -> None:
 
 
 def test_environment_wins(apt: Path, archive: str) -> None:
-    (apt / "sources.list").write_text(f"deb {archive} forky main\n")
-    assert find_mirror(["forky"], {"DEBIAN_MIRROR": "http://mine/debian/"}, apt).url == "http://mine/debian"
+    (apt / "sources.list").write_text("deb http://apt/debian forky main\n")
+    assert find_mirror(["forky"], {"DEBIAN_MIRROR": f"{archive}/"}, apt).url == archive
+
+
+def test_first_mirror_that_answers_is_taken(apt: Path, archive: str, tmp_path: Path) -> None:
+    assert find_mirror(["forky"], {"DEBIAN_MIRROR": f"http://snapshot/{{snapshot}} file://{tmp_path}/none {archive}"}, apt).url == archive
 
 
 def test_source_without_the_suite_is_passed_over(apt: Path, archive: str, tmp_path: Path) -> None:
     (apt / "sources.list").write_text(f"deb file://{tmp_path}/other stable main\ndeb {archive} forky main\n")
     assert find_mirror(["forky"], {}, apt).url == archive
+
+
+def test_machine_without_apt_is_told_what_to_set(apt: Path) -> None:
+    with pytest.raises(MirrorError, match="DEBIAN_MIRROR is not set, and .*/apt names no source"):
+        find_mirror(["forky"], {}, apt)
 
 
 def test_no_mirror_says_what_was_tried_and_what_to_set(apt: Path, tmp_path: Path) -> None:
