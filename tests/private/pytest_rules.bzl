@@ -2,7 +2,7 @@
 """pytest as Bazel tests: in the emulated guest, and on the exec machine."""
 
 load("//toolchains/isa:levels.bzl", "LEVELS")
-load("//toolchains/qemu:defs.bzl", "GuestInfo", "python_program", "runfiles_path")
+load("//toolchains/qemu:defs.bzl", "GuestInfo", "TreeInfo", "python_program", "runfiles_path", "tree_entry")
 
 _COMMON_ATTRS = {
     "args_for_pytest": attr.string_list(doc = "Further arguments of pytest, e.g. ['-k', 'not slow']."),
@@ -71,7 +71,7 @@ every Python process of the guest prints the tracebacks of its threads. There is
 none passed or in which more than max_skipped were skipped, fails. In the guest, SM10_LEVEL and SM10_VLEN (0: no vectors) name the core, and files
 written to $TEST_UNDECLARED_OUTPUTS_DIR are kept.""",
     attrs = _COMMON_ATTRS | {
-        "guest": attr.label(default = "//tests/guest:guest", providers = [GuestInfo], cfg = "exec", doc = "The guest; the default has the vLLM wheel installed."),
+        "guest": attr.label(default = "//tests/guest:guest", providers = [GuestInfo], doc = "The guest; the default has the vLLM wheel installed."),
         "level": attr.string(mandatory = True, doc = "ISA level (toolchains/isa/levels.bzl) whose core is emulated."),
         "vlen": attr.int(default = 0, doc = "VLEN of the core in bits, if it is to differ from the level's; 0: the level's own."),
         "_main": attr.label(default = "//tests/private:run_guest_pytest.py", allow_single_file = True, doc = "The entry point."),
@@ -86,7 +86,7 @@ def _host_pytest_test_impl(ctx):
         "env": _environment(ctx),
         "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
         "max_skipped": ctx.attr.max_skipped,
-        "sites": [runfiles_path(ctx, site) for site in ctx.files.sites],
+        "overlays": [tree_entry(ctx, overlay[TreeInfo]) for overlay in ctx.attr.overlays],
         "srcs": [_workspace_path(file) for file in ctx.files.srcs],
         "workspace": ctx.workspace_name,
     }) + "\n")
@@ -96,8 +96,8 @@ def _host_pytest_test_impl(ctx):
         output = executable,
         main = ctx.file._main,
         config = config,
-        tree = ctx.file.exec_tree,
-        files = _data_files(ctx).to_list() + ctx.files._session + ctx.files.sites,
+        tree = ctx.attr.exec_tree[TreeInfo],
+        files = _data_files(ctx).to_list() + ctx.files._session + ctx.files.overlays,
         runfiles = [],
     )
     return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
@@ -108,9 +108,9 @@ host_pytest_test = rule(
 
 The current folder is the workspace's runfiles folder. Reports, shards, filters and the rules against empty sessions are those of guest_pytest_test.""",
     attrs = _COMMON_ATTRS | {
-        "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the exec Python."),
+        "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the exec Python."),
         "imports": attr.string_list(doc = "Workspace folders that the tests import modules from; the modules themselves are data."),
-        "sites": attr.label_list(default = ["@pypi_exec//:site_packages"], allow_files = True, doc = "Folders of Python packages; pytest must be in one."),
+        "overlays": attr.label_list(default = ["//toolchains/qemu:pypi_exec"], providers = [TreeInfo], doc = "Trees of installed Python packages; pytest must be in one."),
         "_main": attr.label(default = "//tests/private:run_host_pytest.py", allow_single_file = True, doc = "The entry point."),
     },
     test = True,

@@ -43,6 +43,7 @@ def variables(core: levels.Core, test: bazel_env.BazelTest, declared: dict[str, 
     """Nothing of the caller's environment: a test is the same for everybody."""
     result = command.environment(core, {}, [])
     result |= {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # assertion rewriting of plugins takes a minute under emulation
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": PLUGIN,
         "PYTHONUNBUFFERED": "1",

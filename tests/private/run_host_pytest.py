@@ -12,10 +12,14 @@ import signal
 import sys
 
 _HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(_HERE), str(_HERE / "plugin")]
+_RUNNER = str(_HERE.parents[1] / "toolchains/qemu")
+sys.path[:0] = [str(_HERE), str(_HERE / "plugin"), _RUNNER]
 
 import bazel_env  # noqa: E402
 import junit  # noqa: E402
+
+from guest import config  # noqa: E402
+from guest.root import SITE  # noqa: E402
 
 
 def main() -> int:
@@ -27,7 +31,7 @@ def main() -> int:
     base = options.base.absolute()
     settings = json.loads(options.config.read_text(encoding="utf-8"))
     sys.path[:0] = [str(base / folder) for folder in settings["imports"]]
-    sys.path += [str((base / site).resolve()) for site in settings["sites"]]
+    sys.path += [str(config.locate(overlay, base) / SITE) for overlay in settings["overlays"]]
     os.environ |= settings["env"]
     test = bazel_env.read(os.environ)
     if test.shard:

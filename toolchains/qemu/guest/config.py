@@ -42,6 +42,21 @@ def real_folder(path: pathlib.Path) -> pathlib.Path:
     return resolved
 
 
+def locate(entry: str | dict[str, str], base: pathlib.Path) -> pathlib.Path:
+    """A tree's folder: below the base, or in the output base of the Bazel that made the file with the tree's digest."""
+    if isinstance(entry, str):
+        return real_folder(base / entry)
+    digest = (base / entry["id"]).resolve()
+    output_base, execroot, _ = str(digest).rpartition("/execroot/")
+    tree = pathlib.Path(output_base, entry["path"])
+    if not execroot or not tree.is_dir():
+        raise GuestError(
+            f"{entry['path']} is not in the output base that {digest} lies in",
+            "run the target by `bazel run` or `bazel test` on the machine that built it; copied runfiles do not hold the trees",
+        )
+    return tree
+
+
 def load(path: pathlib.Path, base: pathlib.Path) -> Config:
     """Reads the generated file."""
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -50,10 +65,10 @@ def load(path: pathlib.Path, base: pathlib.Path) -> Config:
         levels=cores,
         default_level=data["default_level"],
         tree=root.Tree(
-            root=real_folder(base / data["root"]),
+            root=locate(data["root"], base),
             qemu=(base / data["qemu"]).resolve(),
             launcher=(base / data["launcher"]).resolve(),
-            overlays=tuple(real_folder(base / overlay) for overlay in data.get("overlays", [])),
-            sites=tuple(real_folder(base / site) for site in data.get("sites", [])),
+            overlays=tuple(locate(overlay, base) for overlay in data.get("overlays", [])),
+            sites=tuple(locate(site, base) for site in data.get("sites", [])),
         ),
     )

@@ -2,13 +2,14 @@
 """The emulated riscv64 guest as a target."""
 
 load("//toolchains/isa:levels.bzl", "LEVELS", "qemu_cpu")
-load(":program.bzl", "python_program", "runfiles_path")
+load(":locked_tree.bzl", "TreeInfo")
+load(":program.bzl", "python_program", "runfiles_path", "tree_entry")
 
 GuestInfo = provider(
     doc = "An emulated riscv64 root: what a rule needs to run programs in it.",
     fields = {
         "config": "File: the runner's configuration, with paths below the runfiles folder.",
-        "exec_tree": "File: the Debian tree with the exec Python.",
+        "exec_tree": "TreeInfo of the Debian tree with the exec Python.",
         "main": "File: the runner's entry point.",
         "runfiles": "Runfiles of the runner and the guest's parts.",
     },
@@ -24,6 +25,15 @@ def _levels_file(ctx):
     ctx.actions.write(levels, json.encode_indent(rows) + "\n")
     return levels
 
+def _overlay_entry(ctx, overlay):
+    """A tree in the output base, or a directory that the build made."""
+    if TreeInfo in overlay:
+        return tree_entry(ctx, overlay[TreeInfo])
+    files = overlay[DefaultInfo].files.to_list()
+    if len(files) != 1 or not files[0].is_directory:
+        fail("%s: overlay %s is no directory\n  remedy: name a locked_tree or installed_wheels target" % (ctx.label, overlay.label))
+    return runfiles_path(ctx, files[0])
+
 def _guest_impl(ctx):
     if ctx.attr.default_level not in LEVELS:
         fail("%s: unknown level '%s'; toolchains/isa/levels.bzl has %s" % (ctx.label, ctx.attr.default_level, ", ".join(sorted(LEVELS))))
@@ -33,9 +43,9 @@ def _guest_impl(ctx):
         "default_level": ctx.attr.default_level,
         "launcher": runfiles_path(ctx, ctx.file.launcher),
         "levels": runfiles_path(ctx, levels),
-        "overlays": [runfiles_path(ctx, overlay) for overlay in ctx.files.overlays],
+        "overlays": [_overlay_entry(ctx, overlay) for overlay in ctx.attr.overlays],
         "qemu": runfiles_path(ctx, ctx.file.qemu),
-        "root": runfiles_path(ctx, ctx.file.root),
+        "root": tree_entry(ctx, ctx.attr.root[TreeInfo]),
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
     runfiles = python_program(
@@ -43,13 +53,13 @@ def _guest_impl(ctx):
         output = executable,
         main = ctx.file._main,
         config = config,
-        tree = ctx.file.exec_tree,
+        tree = ctx.attr.exec_tree[TreeInfo],
         files = [levels, ctx.file.launcher, ctx.file.qemu, ctx.file.root] + ctx.files.overlays + ctx.files._runner,
         runfiles = [],
     )
     return [
         DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles),
-        GuestInfo(config = config, exec_tree = ctx.file.exec_tree, main = ctx.file._main, runfiles = runfiles),
+        GuestInfo(config = config, exec_tree = ctx.attr.exec_tree[TreeInfo], main = ctx.file._main, runfiles = runfiles),
     ]
 
 guest = rule(
@@ -57,7 +67,7 @@ guest = rule(
     doc = "An emulated riscv64 Debian. `bazel run` of it starts a command in it; test rules take it as their `guest`.",
     attrs = {
         "default_level": attr.string(mandatory = True, doc = "ISA level whose core is emulated when none is asked for."),
-        "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the Python that runs the runner."),
+        "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the Python that runs the runner."),
         "launcher": attr.label(
             default = "//toolchains/qemu:launcher",
             allow_single_file = True,
@@ -66,10 +76,10 @@ guest = rule(
         ),
         "overlays": attr.label_list(
             allow_files = True,
-            doc = "Trees with a usr/local of their own (Python packages, scripts), one directory each. They are shown as one; two that hold the same file are an error.",
+            doc = "Trees with a usr/local of their own (Python packages, scripts): locked_tree or installed_wheels targets. They are shown as one; two that hold the same file are an error.",
         ),
         "qemu": attr.label(default = "@debian_exec//:qemu_riscv64", allow_single_file = True, doc = "Static qemu-riscv64 for x86-64."),
-        "root": attr.label(default = "@debian_guest//:root", allow_single_file = True, doc = "The extracted riscv64 Debian tree."),
+        "root": attr.label(default = "//toolchains/qemu:debian_guest", providers = [TreeInfo], allow_single_file = True, doc = "The extracted riscv64 Debian tree."),
         "_main": attr.label(default = "//toolchains/qemu:run_guest.py", allow_single_file = True, doc = "The runner's entry point."),
         "_runner": attr.label(default = "//toolchains/qemu:runner", doc = "The runner's modules."),
     },

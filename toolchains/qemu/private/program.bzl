@@ -10,10 +10,14 @@ case $runfiles in
     /*) ;;
     *) runfiles=$PWD/$runfiles ;;
 esac
-tree=$runfiles/{tree}
+{find_tree}
 exec "$tree/usr/lib64/ld-linux-x86-64.so.2" --library-path "$tree/usr/lib/x86_64-linux-gnu" --argv0 "$tree/usr/bin/python3.14" \\
     "$tree/usr/bin/python3.14" -I -B "$runfiles/{main}" --base "$runfiles" --config "$runfiles/{config}" {arguments}"$@"
 """
+
+_FIND_TREE = """\
+id=$(readlink -f "$runfiles/{id}")
+tree=${{id%/execroot/*}}/{path}"""
 
 def runfiles_path(ctx, file):
     """A file's path below the runfiles folder.
@@ -29,6 +33,18 @@ def runfiles_path(ctx, file):
         return file.short_path[len("../"):]
     return ctx.workspace_name + "/" + file.short_path
 
+def tree_entry(ctx, tree):
+    """How a configuration names a tree.
+
+    Args:
+      ctx: of the rule.
+      tree: TreeInfo.
+
+    Returns:
+      A dict for json.encode.
+    """
+    return {"id": runfiles_path(ctx, tree.id), "path": tree.path}
+
 def python_program(ctx, *, output, main, config, tree, files, runfiles, arguments = []):
     """Writes the executable of a rule.
 
@@ -37,7 +53,7 @@ def python_program(ctx, *, output, main, config, tree, files, runfiles, argument
       output: the executable, a declared File.
       main: the Python file to start.
       config: the file that it gets as --config.
-      tree: the Debian tree with the exec Python.
+      tree: the Debian tree with the exec Python: TreeInfo, or the source directory's File.
       files: further Files that it needs.
       runfiles: runfiles objects to merge.
       arguments: words before the caller's; no quotes or blanks.
@@ -45,15 +61,21 @@ def python_program(ctx, *, output, main, config, tree, files, runfiles, argument
     Returns:
       The runfiles.
     """
+    if type(tree) == "File":
+        find_tree = "tree=$runfiles/" + runfiles_path(ctx, tree)
+        tree_file = tree
+    else:
+        find_tree = _FIND_TREE.format(id = runfiles_path(ctx, tree.id), path = tree.path)
+        tree_file = tree.id
     ctx.actions.write(
         output,
         _SCRIPT.format(
             label = ctx.label,
-            tree = runfiles_path(ctx, tree),
+            find_tree = find_tree,
             main = runfiles_path(ctx, main),
             config = runfiles_path(ctx, config),
             arguments = "".join([word + " " for word in arguments]),
         ),
         is_executable = True,
     )
-    return ctx.runfiles([main, config, tree] + files).merge_all(runfiles)
+    return ctx.runfiles([main, config, tree_file] + files).merge_all(runfiles)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels installed into an overlay of the guest."""
+
+def _installed_wheels_impl(ctx):
+    overlay = ctx.actions.declare_directory(ctx.label.name)
+    python = ctx.attr._python[DefaultInfo]
+    main = [file for file in ctx.files._installer if file.basename == "__main__.py"][0]
+    arguments = ctx.actions.args()
+    arguments.add(main.dirname)
+    arguments.add("--root", overlay.path)
+    arguments.add("--purelib", "usr/local/lib/python3.14/dist-packages")
+    arguments.add("--prefix", "usr/local")
+    arguments.add("--interpreter", "/usr/bin/python3")
+    arguments.add_all(ctx.files.wheels)
+    ctx.actions.run(
+        executable = ctx.executable._python,
+        arguments = [arguments],
+        inputs = depset(ctx.files.wheels + ctx.files._installer, transitive = [python.files, python.default_runfiles.files]),
+        outputs = [overlay],
+        mnemonic = "InstallWheels",
+        progress_message = "Installing wheels for the guest: %{label}",
+    )
+    return [DefaultInfo(files = depset([overlay]))]
+
+installed_wheels = rule(
+    implementation = _installed_wheels_impl,
+    doc = "Wheels as an installer leaves them in the guest (RECORD checked, scripts in usr/local/bin, modules compiled ahead): an overlay of `guest`.",
+    attrs = {
+        "wheels": attr.label_list(allow_files = [".whl"], mandatory = True, doc = "The wheels."),
+        "_installer": attr.label(default = "//third_party/pypi/install:sources", doc = "The installer."),
+        "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "Python of the machine that builds; its byte code is the guest's."),
+    },
+)
