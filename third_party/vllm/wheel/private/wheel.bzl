@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule that makes the wheel, and one that installs it into a tree."""
+"""The rule that makes the wheel."""
 
 WheelInfo = provider(
     doc = "A built wheel.",
@@ -58,36 +58,4 @@ vllm_wheel = rule(
         "_site": attr.label(default = "@pypi_exec//:site_packages", cfg = "exec", doc = "Holds packaging, which reads requirements."),
     },
     provides = [WheelInfo],
-)
-
-def _installed_wheel_impl(ctx):
-    wheel = ctx.attr.wheel[WheelInfo].wheel
-    tree = ctx.actions.declare_directory(ctx.label.name)
-    arguments = ctx.actions.args()
-    arguments.add(ctx.file._installer.dirname)
-    arguments.add("--root", tree.path)
-    arguments.add("--purelib", "usr/local/lib/python3.14/dist-packages")
-    arguments.add("--prefix", "usr/local")
-    arguments.add("--interpreter", "/usr/bin/python3")
-    arguments.add("--jobs", "2")
-    arguments.add(wheel)
-    ctx.actions.run(
-        executable = ctx.executable._python,
-        arguments = [arguments],
-        inputs = [wheel, ctx.file._installer] + ctx.files._modules,
-        outputs = [tree],
-        mnemonic = "InstallWheel",
-        progress_message = "Installing %{input}",
-    )
-    return [DefaultInfo(files = depset([tree]))]
-
-installed_wheel = rule(
-    implementation = _installed_wheel_impl,
-    doc = "A tree with the wheel installed, byte code included, as the guest shows it over its root.",
-    attrs = {
-        "wheel": attr.label(mandatory = True, providers = [WheelInfo], doc = "The wheel."),
-        "_installer": attr.label(default = "//third_party/pypi/install:__main__.py", allow_single_file = True, doc = "The installer."),
-        "_modules": attr.label(default = "//third_party/pypi/install:sources", doc = "The installer's modules."),
-        "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "The exec Python; the guest's has the same byte code."),
-    },
 )
