@@ -30,6 +30,8 @@ def _flip(tensor: torch.Tensor, index: int) -> None:
     where = torch.unravel_index(torch.tensor(index), tensor.shape)
     if tensor.dtype == torch.bool:
         tensor[where] = ~tensor[where]
+    elif tensor.dtype in _NUDGE and not tensor[where].isfinite():
+        tensor[where] = 0.0
     elif tensor.dtype in _NUDGE:
         finite = torch.nan_to_num(tensor.float(), nan=0.0, posinf=0.0, neginf=0.0)
         largest = finite.abs().max().item() or 1.0

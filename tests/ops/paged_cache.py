@@ -183,14 +183,17 @@ def one_request(
     weights = torch.softmax(with_sink, -1)[..., : logits.shape[-1]]
     out = torch.einsum("hqk,khd->qhd", weights, value)
     size = torch.einsum("hqk,khd->qhd", weights, value.abs())
-    # Each weight is off by its logit's error and exp()'s, and so is their sum.
-    finite = logits.masked_fill(~mask, 0.0)
-    span = finite.abs().amax(-1) * 2 + 8
-    relative = 2 * (error.amax(-1) + exp_relative_error(span) + span * U32)
-    steps = key.shape[0] + 8
-    factor = relative.transpose(0, 1)[..., None] + 2 * steps * U32
+    # A weight is off by its logit's error and exp()'s; so is their sum, and both
+    # count by the weight that they have.
+    span = logits.masked_fill(~mask, 0.0).abs().amax(-1, keepdim=True)
+    distance = (span - logits).clamp(max=100.0) + 8
+    relative = error + exp_relative_error(distance) + 3 * span * U32
+    share = weights * relative
+    own = torch.einsum("hqk,khd->qhd", share, value.abs())
+    common = share.sum(-1).transpose(0, 1)[..., None] * size
+    steps = dot_error(size, 2 * (key.shape[0] + 8))
     # A masked key keeps a weight of at most exp(-87), the clamp of the vector exp().
-    return out, size * factor + POISON * key.shape[0] * 2.0**-125
+    return out, own + common + steps + POISON * key.shape[0] * 2.0**-125
 
 
 def reference(

@@ -8,7 +8,7 @@ import math
 import pytest
 import torch
 
-from registry import covers, op, refuses
+from registry import covers, op, refuses, states
 from tolerance import assert_same
 
 MASK = (1 << 64) - 1
@@ -59,7 +59,7 @@ def test_gumbel_sampling_takes_a_strided_view() -> None:
     assert_same(out, torch.tensor(expected))
 
 
-@covers("fused_gumbel_argmax")
+@states("fused_gumbel_argmax")
 def test_gumbel_sampling_follows_the_softmax() -> None:
     """Chi-squared of 4000 draws; the seeds are fixed, so is the outcome."""
     logits = torch.tensor([0.0, 1.0, -1.0, 2.0, -math.inf])

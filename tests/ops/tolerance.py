@@ -12,7 +12,7 @@ import math
 
 import torch
 
-from registry import is_vector_level, level
+from registry import is_vector_level
 
 U32 = torch.finfo(torch.float32).eps / 2
 
@@ -24,10 +24,8 @@ ERF_POLYNOMIAL_ERROR = 1.5e-7
 
 
 def unit_roundoff(dtype: torch.dtype) -> float:
-    """Of one conversion to the type; bfloat16 is cut off, not rounded, at the scalar level."""
-    eps = torch.finfo(dtype).eps
-    truncated = dtype == torch.bfloat16 and level() == "scalar"
-    return eps if truncated else eps / 2
+    """Of one conversion to the type, which rounds to nearest at every level."""
+    return torch.finfo(dtype).eps / 2
 
 
 def rounding(expected: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
