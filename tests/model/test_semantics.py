@@ -16,7 +16,7 @@ import oracle
 import words
 
 EXAMPLES = 40
-BY_MNEMONIC = {row.mnemonic: ime2_model.decode(row.word) for row in words.encodings()}
+BY_MNEMONIC = {row.mnemonic: words.instruction(row.text) for row in words.encodings()}
 MODES_MATTER = (Form.FDOT, Form.HP)
 _SPECIAL_HALVES = np.array([0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01], np.uint16)
 _SPECIAL_BYTES = np.array([0x00, 0x01, 0x0F, 0x70, 0x77, 0x78, 0x7F, 0x80, 0x87, 0x88, 0xF0, 0xF7, 0xF8, 0xFF], np.uint8)
