@@ -12,6 +12,7 @@ import errno
 import os
 import pathlib
 import platform
+import resource
 
 from guest import root
 from guest.errors import GuestError
@@ -172,6 +173,8 @@ def _open_sources(steps: list[root.Step]) -> dict[pathlib.Path, int]:
 def enter_root(tree: root.Tree, steps: list[root.Step]) -> None:
     """Builds the root as a tmpfs that only this namespace sees, and moves into it."""
     _mount("none", "/", None, _MS_REC | _MS_SLAVE)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))  # a handle for each mount, some hundred
     sources = _open_sources(steps)
     launcher_code = tree.launcher.read_bytes()
     base = _BUILD_PLACE
@@ -190,6 +193,7 @@ def enter_root(tree: root.Tree, steps: list[root.Step]) -> None:
         _apply(step, base, launcher, sources)
     for handle in sources.values():
         os.close(handle)
+    resource.setrlimit(resource.RLIMIT_NOFILE, files)
     os.chdir(base)
     _check(_libc.syscall(_SYS_PIVOT_ROOT, b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", _MNT_DETACH), "umount of the old root")
