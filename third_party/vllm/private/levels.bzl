@@ -9,6 +9,7 @@ Only the bindings and the stubs see the ops' own names; every level's copy is lo
 vml_<level>_<op> names. How the level is chosen: runtime/level.cc and tools/plan_levels.py.
 """
 
+load("//toolchains/isa:defs.bzl", "level_transition")
 load("//toolchains/isa:levels.bzl", "LEVELS")
 load(":paths.bzl", "tool_inputs")
 
@@ -252,7 +253,7 @@ def _level_library_impl(ctx):
     output = ctx.actions.declare_file(ctx.attr.module + ".abi3.so")
     arguments = ctx.actions.args()
     arguments.add("--sysroot=" + ctx.file.sysroot.path)
-    arguments.add_all(LEVELS["scalar"].copts)
+    arguments.add_all(LEVELS[ctx.attr.level].copts)
     arguments.add_all(["-no-canonical-prefixes", "-shared", "-s", "-o", output])
     arguments.add_all([
         "-Wl,-O1",
@@ -279,7 +280,13 @@ def _level_library_impl(ctx):
 level_library = rule(
     implementation = _level_library_impl,
     doc = "Links the levels, the bindings and the run-time choice between them into <module>.abi3.so.",
+    # One configuration for all that is not a level's, whatever platform the command line names.
+    cfg = level_transition,
     attrs = {
+        "level": attr.string(
+            doc = "Level of what runs on every core.",
+            default = "scalar",
+        ),
         "levels": attr.label_list(
             doc = "level_kernels targets.",
             mandatory = True,

@@ -32,6 +32,8 @@ def _vllm_wheel_impl(ctx):
         inputs = depset(
             [sources, ctx.file.pkg_info, ctx.file.requirements, ctx.file._licence, ctx.file._main] +
             ctx.files.sources + ctx.files.metadata + ctx.files.libraries + ctx.files._site + ctx.files._modules,
+            # The tree that Python is started from, at its path below the execution root.
+            transitive = [ctx.attr._python[DefaultInfo].default_runfiles.files],
         ),
         outputs = [wheel],
         mnemonic = "VllmWheel",
