@@ -185,9 +185,9 @@ def one_request(
     size = torch.einsum("hqk,khd->qhd", weights, value.abs())
     # A weight is off by its logit's error and exp()'s; so is their sum, and both
     # count by the weight that they have.
-    span = logits.masked_fill(~mask, 0.0).abs().amax(-1, keepdim=True)
-    distance = (span - logits).clamp(max=100.0) + 8
-    relative = error + exp_relative_error(distance) + 3 * span * U32
+    top = with_sink.amax(-1, keepdim=True)
+    distance = (top - logits).clamp(max=100.0) + 8
+    relative = error + exp_relative_error(distance) + 2 * distance * U32
     share = weights * relative
     own = torch.einsum("hqk,khd->qhd", share, value.abs())
     common = share.sum(-1).transpose(0, 1)[..., None] * size
