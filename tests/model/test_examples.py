@@ -218,6 +218,21 @@ def test_float_dot_product_rounded_alone_or_with_c(mode: Mode, result: float) ->
     assert float32(v, 16)[0, 0] == result
 
 
+@pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.name)
+@pytest.mark.parametrize(("c", "bits"), [(-0.0, 0x80000000), (0.0, 0)], ids=["minus_zero", "zero"])
+def test_float_zeros_sum_to_minus_zero_only_among_themselves(c: float, bits: int, mode: Mode) -> None:
+    registers = {2: np.full(64, -0.0, np.float16), 8: np.ones(64, np.float16), 16: np.full(64, c, np.float32)}
+    v = run("vfwmadot v16, v2, v8", registers=registers, sew=16, mode=mode)
+    assert v[16].view("<u4")[0] == bits
+
+
+@pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.name)
+@pytest.mark.parametrize(("scale", "bits"), [(-1.0, 0x8000), (1.0, 0)], ids=["minus_zero", "zero"])
+def test_scaled_zeros_keep_their_sign(scale: float, bits: int, mode: Mode) -> None:
+    v = run("vmadot.hp v16, v2, v8, v0, 0, i4", registers={0: halves(scale), 16: halves(-0.0)}, mode=mode)
+    assert v[16].view("<u2")[0] == bits
+
+
 # Sparsity.
 
 
