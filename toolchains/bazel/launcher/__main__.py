@@ -84,6 +84,10 @@ def main(workspace: Path, arguments: list[str]) -> None:
         environ["DEBIAN_MIRROR"] = mirror
     if index := machine.pip_index(environ) or default_index(cache):
         environ["PYPI_INDEX"] = index
+    if not Path.cwd().is_relative_to(workspace):
+        # Bazel works inside of a workspace only; programs that `run` starts find the caller's folder here.
+        environ["BAZELW_WORKING_DIRECTORY"] = os.getcwd()
+        os.chdir(workspace)
     wanted = (workspace / ".bazelversion").read_text().strip()
     program = find.installed(wanted, environ)
     usr = None

@@ -7,7 +7,7 @@ import argparse
 import os
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from guest import command, config, levels, namespace, root, supervise
 from guest.errors import GuestError, UsageError
@@ -61,6 +61,11 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
+def caller_folder(environment: Mapping[str, str]) -> str:
+    """Where the user called from: bazelw's word where that is outside of the workspace, else `bazel run`'s, else the current folder."""
+    return environment.get("BAZELW_WORKING_DIRECTORY") or environment.get("BUILD_WORKING_DIRECTORY") or os.getcwd()
+
+
 def folders(current: pathlib.Path, more: Sequence[pathlib.Path]) -> tuple[root.Bind, ...]:
     """The user's folders at their own paths, outer ones first; one that lies in another is there already."""
     wanted = sorted({path.resolve() for path in (current, *more)})
@@ -77,7 +82,7 @@ def run(arguments: Sequence[str]) -> supervise.Outcome:
     namespace.check_machine()
     built = config.load(options.config, options.base or options.config.parent)
     core = levels.choose_core(built.levels, options.level or built.default_level, options.vlen)
-    current = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY") or os.getcwd()).resolve()
+    current = pathlib.Path(caller_folder(os.environ)).resolve()
     shown = folders(current, options.folder)
     variables = command.environment(core, os.environ, options.env)
     completed = command.complete(words)
