@@ -116,7 +116,7 @@ def _place(name: str, content: bytes, executable: bool, info: str, scheme: Schem
         executable = True
         if content.startswith(b"#!python"):
             content = f"#!{scheme.interpreter}".encode() + content[content.index(b"\n") :]
-    project = info.rsplit("-", 1)[0]
+    project = info.split("-")[0]
     return _File(f"{scheme.folder(kind, project)}/{rest}", content, executable)
 
 

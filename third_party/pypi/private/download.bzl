@@ -62,7 +62,7 @@ def _project_pages(rctx, names, index):
     started = []
     for name in names:
         started.append((name, rctx.download(
-            url = "{}/{}/".format(index, name),
+            url = "{}/{}/{}".format(index, name, "index.html" if index.startswith("file://") else ""),
             output = "index/{}.html".format(name),
             allow_fail = True,
             block = False,
