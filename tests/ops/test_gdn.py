@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from registry import covers, op, per_dtype, refuses
+from registry import FLOATS, covers, op, per_dtype, refuses
 from tolerance import U32, assert_same, assert_within, exact, rounding, unit_roundoff
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 L2_EPSILON = 1e-5
-FLOATS = [torch.float32, torch.bfloat16, torch.float16]
 
 
 @dataclass(frozen=True)

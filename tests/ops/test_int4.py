@@ -13,6 +13,7 @@ from tolerance import U32, assert_same, assert_within, exact, rounding
 
 AWQ, GPTQ = 0, 1
 BLOCK_N = 32
+BLOCK_K = 128  # rows whose products are summed as integers
 # Which of eight neighbouring channels each nibble of an AWQ word holds.
 AWQ_ORDER = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
 
@@ -65,22 +66,20 @@ def reference(
     x: torch.Tensor, weight: Weight, bias: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     rows, row_scale = quantised_rows(x)
-    groups = weight.scale.shape[0]
-    k = weight.q.shape[0] // groups
-    out = torch.zeros(x.shape[0], weight.q.shape[1], dtype=torch.float64)
+    k, n = weight.q.shape
+    group = k // weight.scale.shape[0]
+    block = min(group, BLOCK_K)
+    out = torch.zeros(x.shape[0], n, dtype=torch.float64)
     size = out.clone()
-    for group in range(groups):
-        part = slice(group * k, (group + 1) * k)
-        w = exact(weight.q[part] - weight.zero[group])
-        term = (rows[:, part] @ w) * row_scale * exact(weight.scale[group])
+    for begin in range(0, k, block):
+        part, g = slice(begin, begin + block), begin // group
+        integers = rows[:, part] @ exact(weight.q[part] - weight.zero[g])
+        term = integers * row_scale * exact(weight.scale[g])
         out, size = out + term, size + term.abs()
     if bias is not None:
         out, size = out + exact(bias), size + exact(bias).abs()
-    # Blocks of at most 128 rows are summed exactly in integers, then scaled
-    # (three roundings) and added up.
-    blocks = groups * max(1, k // 128) + 1
-    # A block's share may exceed its group's sum: the integer products bound it.
-    return out, size * (3 + blocks) * U32 * 4 + rounding(out, x.dtype)
+    # A block's integers are exact; two products scale them, then they are added up.
+    return out, size * (3 + k // block) * U32 + rounding(out, x.dtype)
 
 
 def check(

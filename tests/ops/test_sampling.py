@@ -29,8 +29,8 @@ def gumbel(seed: int, token: int) -> float:
 
 
 def sampled(row: torch.Tensor, seed: int) -> int:
-    scores = [x + gumbel(seed, i) if x > -math.inf else -math.inf for i, x in enumerate(row.tolist())]
-    return max(range(len(scores)), key=scores.__getitem__)
+    noisy = [x + gumbel(seed, i) for i, x in enumerate(row.tolist())]
+    return max(range(len(noisy)), key=noisy.__getitem__)
 
 
 @covers("fused_gumbel_argmax")
