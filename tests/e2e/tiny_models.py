@@ -161,6 +161,8 @@ def make_tokenizer(folder: Path) -> None:
         show_progress=False,
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
+    # Every token that the model can choose has a text.
+    tokenizer.add_tokens([f"<{token}>" for token in range(tokenizer.get_vocab_size(), VOCABULARY)])
     tokenizer.save(str(folder / "tokenizer.json"))
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
