@@ -21,7 +21,7 @@ class Guest:
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None, **options) -> subprocess.Popen[str]:
         """A running guest."""
-        variables = {**os.environ, "BUILD_WORKING_DIRECTORY": str(self.folder), **(environment or {})}
+        variables = {**os.environ, "BAZELW_WORKING_DIRECTORY": str(self.folder), **(environment or {})}
         return subprocess.Popen(
             [str(self.program), *arguments], cwd=self.folder, env=variables, text=True,
             **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options),

@@ -28,7 +28,7 @@ def test_ctrl_c_on_the_terminal_interrupts_the_command_once(guest: Guest) -> Non
     )
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ["BUILD_WORKING_DIRECTORY"] = str(guest.folder)
+        os.environ["BAZELW_WORKING_DIRECTORY"] = str(guest.folder)
         os.execv(guest.program, [str(guest.program), "python3", "-c", code])
     read_until(terminal, b"ready")
     os.write(terminal, b"\x03")
@@ -42,7 +42,7 @@ def test_ctrl_c_on_the_terminal_interrupts_the_command_once(guest: Guest) -> Non
 def test_command_sees_the_terminal(guest: Guest) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ["BUILD_WORKING_DIRECTORY"] = str(guest.folder)
+        os.environ["BAZELW_WORKING_DIRECTORY"] = str(guest.folder)
         os.execv(guest.program, [str(guest.program), "sh", "-c", "test -t 0 && test -t 1 && echo is-terminal; sleep 600"])
     read_until(terminal, b"is-terminal")
     os.write(terminal, b"\x03")

@@ -8,17 +8,13 @@ _COMMON_ATTRS = {
     "args_for_pytest": attr.string_list(doc = "Further arguments of pytest, e.g. ['-k', 'not slow']."),
     "data": attr.label_list(
         allow_files = True,
-        doc = "Other files that the tests use: conftest.py, modules, models. They lie at their workspace paths below the tests' current folder, those of other repositories below external/.",
+        doc = "Other files that the tests use: conftest.py, modules, models. They lie at their workspace paths below the tests' current folder, so that $(rootpath LABEL) names them.",
     ),
     "env": attr.string_dict(doc = "Environment variables; $(rootpath LABEL) of data is expanded. Nothing of the caller's environment is seen in the guest."),
     "max_skipped": attr.int(default = 0, doc = "How many tests may be skipped; more fail the target. A skip is no pass: say in a comment why it must be."),
     "srcs": attr.label_list(allow_files = [".py"], mandatory = True, doc = "Test files, each given to pytest. Every test in them must run."),
     "_session": attr.label(default = "//tests/private:session", doc = "The session's modules."),
 }
-
-def _workspace_path(file):
-    """Where a file lies below the tests' current folder."""
-    return "external/" + file.short_path[len("../"):] if file.short_path.startswith("../") else file.short_path
 
 def _data_files(ctx):
     """All files that the tests see: sources, data and what data needs."""
@@ -43,12 +39,13 @@ def _guest_pytest_test_impl(ctx):
     ctx.actions.write(config, json.encode_indent({
         "args": ctx.attr.args_for_pytest,
         "env": _environment(ctx),
-        "files": {_workspace_path(file): runfiles_path(ctx, file) for file in files},
+        "files": {file.short_path: runfiles_path(ctx, file) for file in files},
         "guest": runfiles_path(ctx, guest.config),
         "level": ctx.attr.level,
         "max_skipped": ctx.attr.max_skipped,
-        "srcs": [_workspace_path(file) for file in ctx.files.srcs],
+        "srcs": [file.short_path for file in ctx.files.srcs],
         "vlen": ctx.attr.vlen,
+        "workspace": ctx.workspace_name,
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
     runfiles = python_program(
@@ -87,7 +84,7 @@ def _host_pytest_test_impl(ctx):
         "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
         "max_skipped": ctx.attr.max_skipped,
         "overlays": [tree_entry(ctx, overlay[TreeInfo]) for overlay in ctx.attr.overlays],
-        "srcs": [_workspace_path(file) for file in ctx.files.srcs],
+        "srcs": [file.short_path for file in ctx.files.srcs],
         "workspace": ctx.workspace_name,
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)

@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import posixpath
 import sys
 
 _HERE = pathlib.Path(__file__).parent
@@ -19,7 +20,7 @@ from guest import command, config, levels, namespace, root, supervise  # noqa: E
 from guest.errors import GuestError  # noqa: E402
 
 # Paths in the guest.
-TESTS = "/test"
+TESTS = "/test"  # the runfiles folder's counterpart; the workspace's files are in a folder of it
 RESULTS = "/results"
 OUTPUTS = "/outputs"
 PLUGIN = "/guest/plugin"
@@ -30,9 +31,9 @@ def real(path: pathlib.Path) -> pathlib.Path:
     return config.real_folder(path) if path.is_dir() else path.resolve()
 
 
-def mounts(base: pathlib.Path, files: dict[str, str], results: pathlib.Path, outputs: pathlib.Path) -> tuple[root.Bind, ...]:
-    """The declared files and nothing else of the workspace, by their paths in it."""
-    binds = [root.Bind(real(base / runfile), f"{TESTS.lstrip('/')}/{path}") for path, runfile in sorted(files.items())]
+def mounts(base: pathlib.Path, folder: str, files: dict[str, str], results: pathlib.Path, outputs: pathlib.Path) -> tuple[root.Bind, ...]:
+    """The declared files and nothing else of the workspace, by their paths from the folder (other repositories' begin with ../)."""
+    binds = [root.Bind(real(base / runfile), posixpath.normpath(f"{folder}/{path}").lstrip("/")) for path, runfile in sorted(files.items())]
     binds.append(root.Bind((_HERE / "plugin/bazel_pytest.py").resolve(), f"{PLUGIN.lstrip('/')}/bazel_pytest.py"))
     binds.append(root.Bind(results, RESULTS.lstrip("/"), writable=True))
     binds.append(root.Bind(outputs, OUTPUTS.lstrip("/"), writable=True))
@@ -62,14 +63,15 @@ def run(settings: dict, base: pathlib.Path, test: bazel_env.BazelTest, extra: li
     core = levels.choose_core(built.levels, settings["level"], settings["vlen"] or None)
     results = test.temporary / "results"
     results.mkdir()
-    shown = mounts(base, settings["files"], results, test.outputs)
-    words = ["python3", "-m", "pytest", *bazel_env.pytest_options(test), f"--rootdir={TESTS}", f"--junitxml={RESULTS}/report.xml"]
+    folder = f"{TESTS}/{settings['workspace']}"
+    shown = mounts(base, folder, settings["files"], results, test.outputs)
+    words = ["python3", "-m", "pytest", *bazel_env.pytest_options(test), f"--rootdir={folder}", f"--junitxml={RESULTS}/report.xml"]
     words += [*settings["args"], *extra, *settings["srcs"]]
     steps = root.root_steps(built.tree, core, os.geteuid(), os.getegid(), shown) + list(root.traceback_steps())
     print(f"[guest] level {core.level}, VLEN {core.vlen or 'none'}, time limit {test.time_limit or 0:.0f} s", flush=True)
     outcome = supervise.run(
         enter=lambda: namespace.enter_root(built.tree, steps),
-        start=lambda: command.start(words, core, variables(core, test, settings["env"]), pathlib.Path(TESTS)),
+        start=lambda: command.start(words, core, variables(core, test, settings["env"]), pathlib.Path(folder)),
         network=False,
         limits=supervise.Limits(time_limit=test.time_limit, heartbeat=60),
     )
