@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that vLLM reads when it is imported, and the engine that a module's tests share."""
+"""Settings that vLLM reads when it is imported, and the engines that the tests share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine import Case, Run, run, stop  # noqa: E402
 CASES = [Case(name, dtype) for name in ("llama", "qwen2") for dtype in ("float32", "bfloat16")]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=str)
+@pytest.fixture(scope="session", params=CASES, ids=str)
 def generation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """What vLLM and the reference generated; the engine still runs."""
     current = run(request.param, tmp_path_factory.mktemp("model"))

@@ -80,7 +80,10 @@ def run(case: Case, folder: Path) -> Run:
     outputs = generate(llm, prompts(), trace)
     weights = {name: weight.to(getattr(torch, case.dtype)) for name, weight in make_weights(case.model).items()}
     with torch.inference_mode():
-        expected = [reference.greedy(weights, case.model.architecture, tokens, TOKENS) for tokens in prompts()]
+        expected = [
+            reference.greedy(weights, case.model.architecture, tokens, TOKENS, guess=list(output.outputs[0].token_ids))
+            for tokens, output in zip(prompts(), outputs, strict=True)
+        ]
     return Run(case, llm, outputs, trace, expected)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import string
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -152,17 +151,15 @@ def make_tokenizer(folder: Path) -> None:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
         special_tokens=["<unk>", "<s>", "</s>"],
-        initial_alphabet=list(string.ascii_lowercase),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
-    # Every token that the model can choose has a text.
-    tokenizer.add_tokens([f"<{token}>" for token in range(tokenizer.get_vocab_size(), VOCABULARY)])
     tokenizer.save(str(folder / "tokenizer.json"))
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
