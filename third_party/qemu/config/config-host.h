@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What QEMU's configure finds out about the locked toolchain with every optional feature off: only what the units in
+ * sources.bzl look at, sorted.
+ */
+#define CONFIG_ACCEPT4
+#define CONFIG_AF_VSOCK
+#define CONFIG_ATOMIC64
+#define CONFIG_BINDIR "/usr/bin"
+#define CONFIG_CLOCK_ADJTIME
+#define CONFIG_CLOSE_RANGE
+#define CONFIG_CMPXCHG128
+#define CONFIG_CPUID_H
+#define CONFIG_DUP3
+#define CONFIG_EPOLL
+#define CONFIG_EPOLL_CREATE1
+#define CONFIG_EVENTFD
+#define CONFIG_FALLOCATE
+#define CONFIG_FDATASYNC
+#define CONFIG_FIEMAP
+#define CONFIG_GETAUXVAL
+#define CONFIG_GETRANDOM
+#define CONFIG_GETTID
+#define CONFIG_HOST_DSOSUF ".so"
+#define CONFIG_INOTIFY
+#define CONFIG_INOTIFY1
+#define CONFIG_INT128
+#define CONFIG_INT128_TYPE
+#define CONFIG_IOVEC
+#define CONFIG_LINUX
+#define CONFIG_MADVISE
+#define CONFIG_MEMALIGN
+#define CONFIG_MEMFD
+#define CONFIG_OPEN_BY_HANDLE
+#define CONFIG_POSIX
+#define CONFIG_POSIX_MADVISE
+#define CONFIG_POSIX_MEMALIGN
+#define CONFIG_PREFIX "/usr"
+#define CONFIG_PTHREAD_AFFINITY_NP
+#define CONFIG_PTHREAD_CONDATTR_SETCLOCK
+#define CONFIG_PTHREAD_SETNAME_NP_W_TID
+#define CONFIG_QEMU_LOCALSTATEDIR "/var"
+#define CONFIG_QEMU_MODDIR "/usr/lib/x86_64-linux-gnu/qemu"
+#define CONFIG_QOM_CAST_DEBUG
+#define CONFIG_RELOCATABLE
+#define CONFIG_RTNETLINK
+#define CONFIG_SENDFILE
+#define CONFIG_SETNS
+#define CONFIG_SPLICE
+#define CONFIG_SYNCFS
+#define CONFIG_SYNC_FILE_RANGE
+#define CONFIG_SYSMACROS
+#define CONFIG_TCG 1
+#define CONFIG_TIMERFD
+#define CONFIG_TRACE_LOG
+#define CONFIG_USBFS
+#define CONFIG_VALLOC
+#define HAVE_BTRFS_H
+#define HAVE_GLIB_WITH_SLICE_ALLOCATOR
+#define HAVE_IPPROTO_MPTCP
+#define HAVE_OPENAT2_H
+#define HAVE_STRCHRNUL
+#define HAVE_STRUCT_STAT_ST_ATIM
+#define HAVE_SYSTEM_FUNCTION
+#define HOST_X86_64 1
+#define QEMU_VERSION "10.0.13"
+#define QEMU_VERSION_MAJOR 10
+#define QEMU_VERSION_MINOR 0
