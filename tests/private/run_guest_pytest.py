@@ -15,7 +15,6 @@ sys.path[:0] = [str(_HERE), str(_HERE.parents[1] / "toolchains/qemu")]
 
 import bazel_env  # noqa: E402
 import junit  # noqa: E402
-
 from guest import command, config, levels, namespace, root, supervise  # noqa: E402
 from guest.errors import GuestError  # noqa: E402
 

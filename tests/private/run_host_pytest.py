@@ -17,7 +17,6 @@ sys.path[:0] = [str(_HERE), str(_HERE / "plugin"), _RUNNER]
 
 import bazel_env  # noqa: E402
 import junit  # noqa: E402
-
 from guest import config  # noqa: E402
 from guest.root import SITE  # noqa: E402
 

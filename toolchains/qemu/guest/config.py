@@ -8,8 +8,7 @@ import json
 import os
 import pathlib
 
-from guest import levels
-from guest import root
+from guest import levels, root
 from guest.errors import GuestError
 
 

@@ -89,7 +89,7 @@ def test_folder_under_the_guests_own_is_refused(path: str) -> None:
         root.check_visible(pathlib.Path(path))
 
 
-@pytest.mark.parametrize("path", ["/home/u/x", "/tmp/x", "/work", "/root/y"])
+@pytest.mark.parametrize("path", ["/home/u/x", "/tmp/x", "/srv", "/root/y"])
 def test_folder_of_the_users_is_shown(path: str) -> None:
     root.check_visible(pathlib.Path(path))
 
