@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 /*
  * IME2 (xsmtvdotii) at VLEN 1024: decoding, legality and semantics of its 46 mnemonics over 32 registers of 128 bytes.
  *
