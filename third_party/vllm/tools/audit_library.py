@@ -18,7 +18,7 @@ from pathlib import Path
 _SECTION = re.compile(r"Disassembly of section (\S+):")
 _INSTRUCTION = re.compile(r"\s*[0-9a-f]+:\s+[0-9a-f ]+\t(\S+)")
 # A path that begins in a build's own folders. Sources keep their path below csrc/ or the sysroot.
-_BUILD_PATHS = re.compile(rb"[\x20-\x7e]*(?:bazel-out|/execroot/|/sandbox/|external/|/home/|/root/|/tmp/|/work/)[\x20-\x7e]*")
+_BUILD_PATHS = re.compile(rb"[\x20-\x7e]*(?:bazel-out|/execroot/|/sandbox/|external/|/home/|/root/|/tmp/)[\x20-\x7e]*")
 
 
 class AuditError(Exception):
