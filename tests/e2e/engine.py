@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import reference
 import torch
 from optrace import OpTrace
 from tiny_models import MODELS, TinyModel, make_weights, prompts, write_checkpoint
-
-import reference
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput

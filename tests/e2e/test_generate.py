@@ -61,14 +61,16 @@ def test_attention_was_scheduled_for_rvv_and_for_nothing_else(generation: Run) -
     assert schedules == {"rvv": TOKENS}
 
 
+# One case is enough: the choice is made by no op of the library.
+@pytest.mark.parametrize("generation", [Case("llama", "bfloat16")], indirect=True, ids=str)
 def test_choice_is_kept_to_without_xgrammar(generation: Run) -> None:
     from vllm import SamplingParams
     from vllm.sampling_params import StructuredOutputsParams
 
     choices = ["board", "emulated core"]
     settings = SamplingParams(temperature=0, max_tokens=24, structured_outputs=StructuredOutputsParams(choice=choices))
-    answers = generation.llm.generate([{"prompt_token_ids": tokens} for tokens in prompts()], settings, use_tqdm=False)
-    assert {answer.outputs[0].text.strip() for answer in answers} <= set(choices)
+    answers = generation.llm.generate(["the", "a wheel is built on"], settings, use_tqdm=False)
+    assert [answer.outputs[0].text for answer in answers if answer.outputs[0].text not in choices] == []
 
 
 OPS = ("cpu_attention_with_kv_cache", "cpu_attn_reshape_and_cache", "fused_add_rms_norm", "rms_norm", "rotary_embedding", "silu_and_mul")

@@ -88,7 +88,7 @@ def _codes(tokens: torch.Tensor, speeds: torch.Tensor) -> torch.Tensor:
 def _turn(steps: int, speeds: torch.Tensor) -> torch.Tensor:
     """The matrix that makes each token's embedding that of the token `steps` further."""
     angles = steps * speeds
-    blocks = [torch.stack((torch.stack((c, -s)), torch.stack((s, c)))) for c, s in zip(angles.cos(), angles.sin())]
+    blocks = [torch.stack((torch.stack((c, -s)), torch.stack((s, c)))) for c, s in zip(angles.cos(), angles.sin(), strict=True)]
     return torch.block_diag(*blocks)
 
 
