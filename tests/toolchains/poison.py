@@ -9,6 +9,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
@@ -79,7 +80,7 @@ def main(command: list[str]) -> int:
     Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
     Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
     mount("none", Path("/"), None, MS_REC | MS_PRIVATE)
-    stage = Path("/tmp")
+    stage = Path(tempfile.mkdtemp())  # stays behind as an empty folder: the mount on it ends with this process
     mount("tmpfs", stage, "tmpfs", 0)
     mount(str(poisoned_usr(stage)), Path("/usr"), None, MS_BIND | MS_REC)
     if "was used" not in Path("/usr/include/stdio.h").read_text():
