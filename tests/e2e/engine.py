@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,11 +43,16 @@ class Run:
     case: Case
     llm: LLM
     outputs: list[RequestOutput]
+    watched: list[RequestOutput]
     trace: OpTrace
     expected: list[reference.Generation] = field(default_factory=list)
 
     def tokens(self) -> list[list[int]]:
-        return [list(output.outputs[0].token_ids) for output in self.outputs]
+        return tokens_of(self.outputs)
+
+
+def tokens_of(outputs: list[RequestOutput]) -> list[list[int]]:
+    return [list(output.outputs[0].token_ids) for output in outputs]
 
 
 def start(case: Case, folder: Path) -> LLM:
@@ -65,25 +71,26 @@ def start(case: Case, folder: Path) -> LLM:
 
 
 def generate(llm: LLM, batch: list[list[int]], trace: OpTrace | None = None) -> list[RequestOutput]:
-    """Greedy decoding of a batch of prompts given as token ids."""
+    """Greedy decoding of a batch of prompts given as token ids; watching it makes torch.compile stand aside."""
     from vllm import SamplingParams
 
     settings = SamplingParams(temperature=0, max_tokens=TOKENS, logprobs=LOGPROBS, ignore_eos=True)
-    with trace or OpTrace():
+    with trace or contextlib.nullcontext():
         return llm.generate([{"prompt_token_ids": tokens} for tokens in batch], settings, use_tqdm=False)
 
 
 def run(case: Case, folder: Path) -> Run:
     llm = start(case, folder)
+    outputs = generate(llm, prompts())
     trace = OpTrace()
-    outputs = generate(llm, prompts(), trace)
+    watched = generate(llm, prompts(), trace)
     weights = {name: weight.to(getattr(torch, case.dtype)) for name, weight in make_weights(case.model).items()}
     with torch.inference_mode():
         expected = [
             reference.greedy(weights, case.model.architecture, tokens, TOKENS, guess=list(output.outputs[0].token_ids))
             for tokens, output in zip(prompts(), outputs, strict=True)
         ]
-    return Run(case, llm, outputs, trace, expected)
+    return Run(case, llm, outputs, watched, trace, expected)
 
 
 def stop(run: Run) -> None:

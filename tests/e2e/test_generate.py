@@ -7,7 +7,7 @@ import os
 
 import pytest
 import torch
-from engine import LOGPROBS, TOKENS, Case, Run, generate
+from engine import LOGPROBS, TOKENS, Case, Run, generate, tokens_of
 from optrace import OpTrace
 from tiny_models import prompts
 
@@ -18,6 +18,10 @@ VECTOR_LEVELS = ("rvv128", "x100")
 
 def test_tokens_equal_the_reference(generation: Run) -> None:
     assert generation.tokens() == [expected.tokens for expected in generation.expected]
+
+
+def test_tokens_are_the_same_while_the_ops_are_watched(generation: Run) -> None:
+    assert tokens_of(generation.watched) == generation.tokens()
 
 
 def test_logprobs_equal_the_reference(generation: Run) -> None:
@@ -86,4 +90,4 @@ def test_layer_runs_in_the_library(op: str, generation: Run) -> None:
 @pytest.mark.parametrize("op", OPS)
 def test_tokens_show_a_broken(op: str, generation: Run) -> None:
     broken = generate(generation.llm, prompts(), OpTrace(damage=op))
-    assert [list(output.outputs[0].token_ids) for output in broken] != generation.tokens()
+    assert tokens_of(broken) != generation.tokens()
