@@ -51,11 +51,11 @@ LEVELS = {
 _QEMU_BASE = ["rv64", "zba=true", "zbb=true", "zbs=true", "ztso=false"]
 _QEMU_VECTOR = ["v=true", "vext_spec=v1.0", "elen=64", "zvfh=true", "zfbfmin=true", "zvfbfmin=true", "rvv_ta_all_1s=true", "rvv_ma_all_1s=true"]
 
-def qemu_cpu(vlen):
-    """QEMU's -cpu value for a core of `vlen` bits; None for a core without vectors."""
+def qemu_cpu(vlen, ime2 = False):
+    """QEMU's -cpu value for a core of `vlen` bits; None for a core without vectors. `ime2`: for third_party/qemu, with the matrix unit."""
     if vlen == None:
         return ",".join(_QEMU_BASE + ["v=false"])
-    return ",".join(_QEMU_BASE + _QEMU_VECTOR + ["vlen=%d" % vlen])
+    return ",".join(_QEMU_BASE + _QEMU_VECTOR + ["vlen=%d" % vlen] + (["xsmtvdotii=true"] if ime2 else []))
 
 def vlen_constraint(vlen):
     """Name of the constraint value in //toolchains/isa for an exact VLEN; None: code for any VLEN."""

@@ -66,6 +66,7 @@ def load(path: pathlib.Path, base: pathlib.Path) -> Config:
         tree=root.Tree(
             root=locate(data["root"], base),
             qemu=(base / data["qemu"]).resolve(),
+            ime2_qemu=(base / data["ime2_qemu"]).resolve() if "ime2_qemu" in data else None,
             launcher=(base / data["launcher"]).resolve(),
             overlays=tuple(locate(overlay, base) for overlay in data.get("overlays", [])),
             sites=tuple(locate(site, base) for site in data.get("sites", [])),

@@ -16,6 +16,9 @@ from guest.errors import UsageError
 # What QEMU's vector unit accepts.
 VLENS = (128, 256, 512, 1024)
 
+# A CPU property of third_party/qemu.
+IME2_PROPERTY = ",xsmtvdotii=true"
+
 # OpenBLAS 0.3.34 takes its 256-bit kernels on every wider core and computes wrong products there.
 OPENBLAS_LAST_RIGHT_VLEN = 256
 OPENBLAS_SAFE_CORE = "riscv64_generic"
@@ -23,11 +26,12 @@ OPENBLAS_SAFE_CORE = "riscv64_generic"
 
 @dataclasses.dataclass(frozen=True)
 class Core:
-    """An emulated core: its level's name, its VLEN in bits (None: no vector unit) and QEMU's -cpu string."""
+    """An emulated core: its level's name, its VLEN in bits (None: no vector unit), QEMU's -cpu string, and whether it needs the emulator with IME2."""
 
     level: str
     vlen: int | None
     cpu: str
+    ime2: bool = False
 
     def environment(self) -> dict[str, str]:
         """Variables that libraries need on this core."""
@@ -37,13 +41,13 @@ class Core:
 
 
 def load_levels(path: pathlib.Path) -> dict[str, Core]:
-    """Reads the generated table: [{"level": ..., "vlen": N or null, "cpu": ...}, ...]."""
+    """Reads the generated table: [{"level": ..., "vlen": N or null, "cpu": ..., "ime2": true or false}, ...]."""
     rows = json.loads(path.read_text(encoding="utf-8"))
-    return {row["level"]: Core(level=row["level"], vlen=row["vlen"], cpu=row["cpu"]) for row in rows}
+    return {row["level"]: Core(level=row["level"], vlen=row["vlen"], cpu=row["cpu"], ime2=row["ime2"]) for row in rows}
 
 
 def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
-    """The core of a level, or one of another width with that level's extensions."""
+    """The core of a level, or one of another width with that level's extensions, but for IME2, which exists at the level's own VLEN only."""
     if level not in levels:
         raise UsageError(f"unknown level {level!r}", f"choose one of: {', '.join(sorted(levels))}")
     core = levels[level]
@@ -57,4 +61,4 @@ def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
             f"level {level!r} has no vector unit, so it cannot have VLEN {vlen}",
             f"leave --vlen out, or name a level with vectors: {', '.join(vector_levels)}",
         )
-    return Core(level=level, vlen=vlen, cpu=re.sub(r"\bvlen=\d+", f"vlen={vlen}", core.cpu))
+    return Core(level=level, vlen=vlen, cpu=re.sub(r"\bvlen=\d+", f"vlen={vlen}", core.cpu.replace(IME2_PROPERTY, "")))

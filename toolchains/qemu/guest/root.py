@@ -78,13 +78,14 @@ Step = Folder | Bind | Link | Text | Launcher
 class Tree:
     """Where the guest's parts are on the host.
 
-    root: the extracted Debian tree. qemu: the static emulator. launcher: the stand-in program. overlays: trees with a usr/local of their own (scripts
-    and Python packages). sites: further folders of Python packages.
+    root: the extracted Debian tree. qemu: the static emulator. launcher: the stand-in program. ime2_qemu: the emulator of cores with IME2. overlays:
+    trees with a usr/local of their own (scripts and Python packages). sites: further folders of Python packages.
     """
 
     root: pathlib.Path
     qemu: pathlib.Path
     launcher: pathlib.Path
+    ime2_qemu: pathlib.Path | None = None
     overlays: tuple[pathlib.Path, ...] = ()
     sites: tuple[pathlib.Path, ...] = ()
 
@@ -204,12 +205,21 @@ def check_visible(path: pathlib.Path) -> None:
         )
 
 
+def emulator(tree: Tree, core: Core) -> pathlib.Path:
+    """The emulator of the core."""
+    if not core.ime2:
+        return tree.qemu
+    if tree.ime2_qemu is None:
+        raise GuestError(f"level {core.level} has IME2 and this guest's emulator has not", "set ime2_qemu of the guest target, or choose another level or --vlen")
+    return tree.ime2_qemu
+
+
 def root_steps(tree: Tree, core: Core, uid: int, gid: int, folders: tuple[Bind, ...]) -> list[Step]:
     """All that makes the guest's root, in order. folders: what of the host is shown besides the guest's own parts."""
     if not (tree.root / "usr/lib/riscv64-linux-gnu/libc.so.6").exists():
         raise GuestError(f"{tree.root} is no riscv64 Debian tree (no usr/lib/riscv64-linux-gnu/libc.so.6)", "name the extracted guest root")
     steps: list[Step] = [Folder("tmp", 0o1777), Folder("run"), Folder("var/tmp", 0o1777), Folder(HOME.lstrip("/"), 0o777)]
-    steps += [Folder("guest/real/usr"), Bind(tree.qemu, QEMU.lstrip("/")), Text("guest/cpu", core.cpu + "\n")]
+    steps += [Folder("guest/real/usr"), Bind(emulator(tree, core), QEMU.lstrip("/")), Text("guest/cpu", core.cpu + "\n")]
     steps += _children(tree.root, "usr", ("bin", "sbin", "local"))
     for folder in PROGRAM_FOLDERS:
         if (tree.root / folder).is_dir():

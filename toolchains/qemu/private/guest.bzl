@@ -19,8 +19,9 @@ def _levels_file(ctx):
     """The contract as the runner reads it."""
     levels = ctx.actions.declare_file(ctx.label.name + ".levels.json")
     rows = [
-        {"level": level, "vlen": row.vlen, "cpu": qemu_cpu(row.vlen)}
+        {"level": level, "vlen": row.vlen, "cpu": qemu_cpu(row.vlen, ime2), "ime2": ime2}
         for level, row in sorted(LEVELS.items())
+        for ime2 in [bool(ctx.file.ime2_qemu) and "xsmtvdotii" in row.extensions]
     ]
     ctx.actions.write(levels, json.encode_indent(rows) + "\n")
     return levels
@@ -39,12 +40,12 @@ def _guest_impl(ctx):
         fail("%s: unknown level '%s'; toolchains/isa/levels.bzl has %s" % (ctx.label, ctx.attr.default_level, ", ".join(sorted(LEVELS))))
     levels = _levels_file(ctx)
     config = ctx.actions.declare_file(ctx.label.name + ".json")
-    ctx.actions.write(config, json.encode_indent({
+    emulators = {"qemu": ctx.file.qemu} | ({"ime2_qemu": ctx.file.ime2_qemu} if ctx.file.ime2_qemu else {})
+    ctx.actions.write(config, json.encode_indent({name: runfiles_path(ctx, file) for name, file in emulators.items()} | {
         "default_level": ctx.attr.default_level,
         "launcher": runfiles_path(ctx, ctx.file.launcher),
         "levels": runfiles_path(ctx, levels),
         "overlays": [_overlay_entry(ctx, overlay) for overlay in ctx.attr.overlays],
-        "qemu": runfiles_path(ctx, ctx.file.qemu),
         "root": tree_entry(ctx, ctx.attr.root[TreeInfo]),
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -54,7 +55,7 @@ def _guest_impl(ctx):
         main = ctx.file._main,
         config = config,
         tree = ctx.attr.exec_tree[TreeInfo],
-        files = [levels, ctx.file.launcher, ctx.file.qemu, ctx.file.root] + ctx.files.overlays + ctx.files._runner,
+        files = [levels, ctx.file.launcher, ctx.file.root] + emulators.values() + ctx.files.overlays + ctx.files._runner,
         runfiles = [],
     )
     return [
@@ -68,6 +69,11 @@ guest = rule(
     attrs = {
         "default_level": attr.string(mandatory = True, doc = "ISA level whose core is emulated when none is asked for."),
         "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the Python that runs the runner."),
+        "ime2_qemu": attr.label(
+            allow_single_file = True,
+            cfg = "exec",
+            doc = "Static emulator for the cores of levels with xsmtvdotii. Without it these cores are emulated without IME2.",
+        ),
         "launcher": attr.label(
             default = "//toolchains/qemu:launcher",
             allow_single_file = True,

@@ -15,7 +15,11 @@ from guest.errors import UsageError
 def table(tmp_path: pathlib.Path) -> dict[str, levels.Core]:
     """A table of the generated file's form."""
     path = tmp_path / "levels.json"
-    rows = [{"level": "scalar", "vlen": None, "cpu": "rv64,v=false"}, {"level": "x100", "vlen": 256, "cpu": "rv64,elen=64,vlen=256"}]
+    rows = [
+        {"level": "a100", "vlen": 1024, "cpu": "rv64,vlen=1024,xsmtvdotii=true", "ime2": True},
+        {"level": "scalar", "vlen": None, "cpu": "rv64,v=false", "ime2": False},
+        {"level": "x100", "vlen": 256, "cpu": "rv64,elen=64,vlen=256", "ime2": False},
+    ]
     path.write_text(json.dumps(rows))
     return levels.load_levels(path)
 
@@ -28,8 +32,13 @@ def test_width_replaces_only_the_vlen_of_the_cpu(table: dict[str, levels.Core]) 
     assert levels.choose_core(table, "x100", 1024) == levels.Core(level="x100", vlen=1024, cpu="rv64,elen=64,vlen=1024")
 
 
+def test_core_of_another_width_has_no_ime2(table: dict[str, levels.Core]) -> None:
+    assert table["a100"].ime2
+    assert levels.choose_core(table, "a100", 512) == levels.Core(level="a100", vlen=512, cpu="rv64,vlen=512", ime2=False)
+
+
 def test_unknown_level_lists_the_levels(table: dict[str, levels.Core]) -> None:
-    with pytest.raises(UsageError, match=r"unknown level 'rvv'\n  remedy: choose one of: scalar, x100"):
+    with pytest.raises(UsageError, match=r"unknown level 'rvv'\n  remedy: choose one of: a100, scalar, x100"):
         levels.choose_core(table, "rvv", None)
 
 
@@ -40,7 +49,7 @@ def test_impossible_width_lists_the_widths(table: dict[str, levels.Core], vlen: 
 
 
 def test_width_of_a_core_without_vectors_names_the_levels_with_vectors(table: dict[str, levels.Core]) -> None:
-    with pytest.raises(UsageError, match="has no vector unit.*\n.*vectors: x100"):
+    with pytest.raises(UsageError, match="has no vector unit.*\n.*vectors: a100, x100"):
         levels.choose_core(table, "scalar", 256)
 
 

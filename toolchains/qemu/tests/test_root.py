@@ -10,6 +10,7 @@ from guest import cli, config, namespace, root
 from guest.errors import GuestError, UsageError
 from guest.levels import Core
 
+A100 = Core(level="a100", vlen=1024, cpu="rv64,vlen=1024,xsmtvdotii=true", ime2=True)
 X100 = Core(level="x100", vlen=256, cpu="rv64,vlen=256")
 
 
@@ -126,3 +127,13 @@ def test_tree_that_is_not_in_an_output_base_is_named(tmp_path: pathlib.Path) -> 
     write(tmp_path / "x.id")
     with pytest.raises(GuestError, match="external/repo/root is not in the output base"):
         config.locate({"id": "x.id", "path": "external/repo/root"}, tmp_path)
+
+
+def test_core_with_ime2_gets_its_own_emulator(tmp_path: pathlib.Path) -> None:
+    tree = root.Tree(root=tmp_path, qemu=tmp_path / "stock", launcher=tmp_path, ime2_qemu=tmp_path / "ours")
+    assert [root.emulator(tree, core).name for core in (X100, A100)] == ["stock", "ours"]
+
+
+def test_core_with_ime2_is_refused_where_no_emulator_has_it(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(GuestError, match="level a100 has IME2"):
+        root.emulator(root.Tree(root=tmp_path, qemu=tmp_path, launcher=tmp_path), A100)
