@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pytest as Bazel tests: in the emulated guest, and on the exec machine."""
 
-load("//toolchains/isa:levels.bzl", "LEVELS")
+load("//toolchains/isa:levels.bzl", "BOARDS", "LEVELS")
 load("//toolchains/qemu:defs.bzl", "GuestInfo", "TreeInfo", "python_program", "runfiles_path", "tree_entry")
 
 _COMMON_ATTRS = {
@@ -28,8 +28,9 @@ def _environment(ctx):
     }
 
 def _check_level(ctx):
-    if ctx.attr.level not in LEVELS:
-        fail("%s: unknown level '%s'\n  remedy: choose one of %s" % (ctx.label, ctx.attr.level, ", ".join(sorted(LEVELS))))
+    known = LEVELS.keys() + BOARDS.keys()
+    if ctx.attr.level not in known:
+        fail("%s: unknown level '%s'\n  remedy: choose one of %s" % (ctx.label, ctx.attr.level, ", ".join(sorted(known))))
 
 def _guest_pytest_test_impl(ctx):
     _check_level(ctx)
@@ -69,7 +70,7 @@ none passed or in which more than max_skipped were skipped, fails. In the guest,
 written to $TEST_UNDECLARED_OUTPUTS_DIR are kept.""",
     attrs = _COMMON_ATTRS | {
         "guest": attr.label(default = "//tests/guest:guest", providers = [GuestInfo], doc = "The guest; the default has the vLLM wheel installed."),
-        "level": attr.string(mandatory = True, doc = "ISA level (toolchains/isa/levels.bzl) whose core is emulated."),
+        "level": attr.string(mandatory = True, doc = "ISA level whose core is emulated, or board (toolchains/isa/levels.bzl)."),
         "vlen": attr.int(default = 0, doc = "VLEN of the core in bits, if it is to differ from the level's; 0: the level's own."),
         "_main": attr.label(default = "//tests/private:run_guest_pytest.py", allow_single_file = True, doc = "The entry point."),
     },

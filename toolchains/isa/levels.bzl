@@ -76,3 +76,8 @@ def level_constraints(level):
         "//toolchains/isa:" + extension_constraint(name, name in row.extensions)
         for name in EXTENSIONS
     ]
+
+# Machines with cores of several levels. The first level's cores are where threads start.
+BOARDS = {
+    "sm10": ["x100", "a100"],
+}

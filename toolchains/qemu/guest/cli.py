@@ -25,6 +25,7 @@ examples:
   python3 my_script.py             on the default level's core
   --level rvv128 -m pytest tests   on a core with VLEN 128
   --vlen 512 python3 my_script.py  the default level's extensions, another width
+  --level sm10 python3 my.py       on a board with X100 and A100 cores; threads start on X100 cores
 
 Variables passed on from your environment: {", ".join(command.PASSED)}; others with --env.
 Only programs of /usr/bin and /usr/sbin can be started as children; a riscv64 program of your own can be COMMAND itself."""
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         prog="guest", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
         usage="guest [option ...] [COMMAND [argument ...]]",
     )  # fmt: skip
-    result.add_argument("--level", metavar="LEVEL", help="ISA level whose core is emulated; an unknown one lists all")
+    result.add_argument("--level", metavar="LEVEL", help="ISA level whose core is emulated, or board; an unknown one lists all")
     result.add_argument("--vlen", type=int, metavar="BITS", help=f"another vector width: {', '.join(map(str, levels.VLENS))}")
     result.add_argument("--folder", action="append", default=[], type=pathlib.Path, metavar="PATH", help="show this folder too, writable; repeatable")
     result.add_argument("--env", action="append", default=[], metavar="NAME[=VALUE]", help="set a variable, or pass yours on; repeatable")

@@ -76,11 +76,14 @@ def find(name: str) -> pathlib.Path:
 
 
 def argv(name: str, words: Sequence[str], core: Core) -> tuple[str, list[str]]:
-    """(file to exec, argument vector): the emulator for a riscv64 file of the user's; launchers and scripts as they are."""
+    """(file to exec, argument vector): the emulator for a riscv64 file, and on a board for a script; launchers and scripts as they are."""
     path = find(name)
     machine = root.elf_machine(path.resolve())
     if machine == "riscv64":
-        return root.QEMU, [root.QEMU, "-cpu", core.cpu, "-0", name, str(path), *words[1:]]
+        return root.QEMU, [root.QEMU, *core.options(), "-0", name, str(path), *words[1:]]
+    if core.board and machine is None:
+        # A script: its interpreter is a riscv64 program, which this kernel does not start but the emulator does, for its own children.
+        return root.QEMU, [root.QEMU, *core.options(), find("env").as_posix(), str(path), *words[1:]]
     is_launcher = path.resolve().parent in (pathlib.Path("/usr/bin"), pathlib.Path("/usr/sbin"))
     if machine is not None and not is_launcher:
         raise UsageError(f"{name} is a program for {machine}", "build it for riscv64")

@@ -26,12 +26,21 @@ OPENBLAS_SAFE_CORE = "riscv64_generic"
 
 @dataclasses.dataclass(frozen=True)
 class Core:
-    """An emulated core: its level's name, its VLEN in bits (None: no vector unit), QEMU's -cpu string, and whether it needs the emulator with IME2."""
+    """An emulated core, or a board of several types of cores, which has a name in place of a level.
+
+    vlen: in bits, None for a core without vector unit; a board's is that of the cores on which threads start. cpu: QEMU's -cpu string, or -board string.
+    ime2: whether it needs the emulator with IME2.
+    """
 
     level: str
     vlen: int | None
     cpu: str
     ime2: bool = False
+    board: bool = False
+
+    def options(self) -> list[str]:
+        """QEMU's arguments."""
+        return ["-board" if self.board else "-cpu", self.cpu]
 
     def environment(self) -> dict[str, str]:
         """Variables that libraries need on this core."""
@@ -41,9 +50,9 @@ class Core:
 
 
 def load_levels(path: pathlib.Path) -> dict[str, Core]:
-    """Reads the generated table: [{"level": ..., "vlen": N or null, "cpu": ..., "ime2": true or false}, ...]."""
+    """Reads the generated table: [{"level": ..., "vlen": N or null, "cpu": ..., "ime2": true or false, "board": true}, ...]; only boards have the last."""
     rows = json.loads(path.read_text(encoding="utf-8"))
-    return {row["level"]: Core(level=row["level"], vlen=row["vlen"], cpu=row["cpu"], ime2=row["ime2"]) for row in rows}
+    return {row["level"]: Core(level=row["level"], vlen=row["vlen"], cpu=row["cpu"], ime2=row["ime2"], board=row.get("board", False)) for row in rows}
 
 
 def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
@@ -55,8 +64,10 @@ def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
         return core
     if vlen not in VLENS:
         raise UsageError(f"VLEN {vlen} is not possible", f"choose one of: {', '.join(map(str, VLENS))}")
+    if core.board:
+        raise UsageError(f"{level!r} is a board, whose cores have VLENs of their own", "leave --vlen out, or name a level")
     if core.vlen is None:
-        vector_levels = sorted(name for name, other in levels.items() if other.vlen is not None)
+        vector_levels = sorted(name for name, other in levels.items() if other.vlen is not None and not other.board)
         raise UsageError(
             f"level {level!r} has no vector unit, so it cannot have VLEN {vlen}",
             f"leave --vlen out, or name a level with vectors: {', '.join(vector_levels)}",

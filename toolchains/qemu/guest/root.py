@@ -103,14 +103,14 @@ def elf_machine(path: pathlib.Path) -> str | None:
     return _MACHINES.get(number, f"ELF machine {number}")
 
 
-def _programs(root: pathlib.Path, folder: str) -> list[Step]:
-    """A program folder: launchers for riscv64 programs, links for everything else."""
+def _programs(root: pathlib.Path, folder: str, launchers: bool) -> list[Step]:
+    """A program folder: launchers for riscv64 programs, links for everything else; links only, where the emulator itself executes riscv64 children."""
     steps: list[Step] = [Folder(folder), Bind(root / folder, f"guest/real/{folder}")]
     for entry in sorted(os.scandir(root / folder), key=lambda e: e.name):
         path = f"{folder}/{entry.name}"
         if entry.is_symlink():
             steps.append(Link(path, os.readlink(entry.path)))
-        elif entry.is_file() and elf_machine(pathlib.Path(entry.path)) == "riscv64":
+        elif launchers and entry.is_file() and elf_machine(pathlib.Path(entry.path)) == "riscv64":
             steps.append(Launcher(path))
         else:
             steps.append(Link(path, f"/guest/real/{path}"))
@@ -223,7 +223,7 @@ def root_steps(tree: Tree, core: Core, uid: int, gid: int, folders: tuple[Bind, 
     steps += _children(tree.root, "usr", ("bin", "sbin", "local"))
     for folder in PROGRAM_FOLDERS:
         if (tree.root / folder).is_dir():
-            steps += _programs(tree.root, folder)
+            steps += _programs(tree.root, folder, launchers=not core.board)
     steps += _shell(tree.root)
     steps += [Link(name, target) for name, target in MERGED_LINKS.items()]
     steps += _children(tree.root, "etc", OWN_ETC)

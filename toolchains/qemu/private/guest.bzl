@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emulated riscv64 guest as a target."""
 
-load("//toolchains/isa:levels.bzl", "LEVELS", "qemu_cpu")
+load("//toolchains/isa:levels.bzl", "BOARDS", "LEVELS", "qemu_cpu")
 load(":locked_tree.bzl", "TreeInfo")
 load(":program.bzl", "python_program", "runfiles_path", "tree_entry")
 
@@ -22,6 +22,11 @@ def _levels_file(ctx):
         {"level": level, "vlen": row.vlen, "cpu": qemu_cpu(row.vlen, ime2), "ime2": ime2}
         for level, row in sorted(LEVELS.items())
         for ime2 in [bool(ctx.file.ime2_qemu) and "xsmtvdotii" in row.extensions]
+    ]
+    rows += [
+        {"level": board, "vlen": LEVELS[types[0]].vlen, "cpu": board, "ime2": True, "board": True}
+        for board, types in sorted(BOARDS.items())
+        if ctx.file.ime2_qemu
     ]
     ctx.actions.write(levels, json.encode_indent(rows) + "\n")
     return levels
@@ -72,7 +77,7 @@ guest = rule(
         "ime2_qemu": attr.label(
             allow_single_file = True,
             cfg = "exec",
-            doc = "Static emulator for the cores of levels with xsmtvdotii. Without it these cores are emulated without IME2.",
+            doc = "Static emulator for the cores of levels with xsmtvdotii and for boards. Without it these cores are emulated without IME2, and there are no boards.",
         ),
         "launcher": attr.label(
             default = "//toolchains/qemu:launcher",

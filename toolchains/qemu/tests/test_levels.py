@@ -18,6 +18,7 @@ def table(tmp_path: pathlib.Path) -> dict[str, levels.Core]:
     rows = [
         {"level": "a100", "vlen": 1024, "cpu": "rv64,vlen=1024,xsmtvdotii=true", "ime2": True},
         {"level": "scalar", "vlen": None, "cpu": "rv64,v=false", "ime2": False},
+        {"level": "sm10", "vlen": 256, "cpu": "sm10", "ime2": True, "board": True},
         {"level": "x100", "vlen": 256, "cpu": "rv64,elen=64,vlen=256", "ime2": False},
     ]
     path.write_text(json.dumps(rows))
@@ -37,8 +38,17 @@ def test_core_of_another_width_has_no_ime2(table: dict[str, levels.Core]) -> Non
     assert levels.choose_core(table, "a100", 512) == levels.Core(level="a100", vlen=512, cpu="rv64,vlen=512", ime2=False)
 
 
+def test_board_is_named_to_the_emulator_by_its_own_option(table: dict[str, levels.Core]) -> None:
+    assert [table[name].options() for name in ("sm10", "x100")] == [["-board", "sm10"], ["-cpu", "rv64,elen=64,vlen=256"]]
+
+
+def test_width_of_a_board_is_refused(table: dict[str, levels.Core]) -> None:
+    with pytest.raises(UsageError, match="is a board"):
+        levels.choose_core(table, "sm10", 512)
+
+
 def test_unknown_level_lists_the_levels(table: dict[str, levels.Core]) -> None:
-    with pytest.raises(UsageError, match=r"unknown level 'rvv'\n  remedy: choose one of: a100, scalar, x100"):
+    with pytest.raises(UsageError, match=r"unknown level 'rvv'\n  remedy: choose one of: a100, scalar, sm10, x100"):
         levels.choose_core(table, "rvv", None)
 
 
