@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernels execute at K=2048, N=5632 is what counts.tsv says, and meets the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ime2.counts import cli, report
+from ime2.counts.errors import CountError
+from ime2.counts.measure import KERNELS, ROWS, Row, Shape, Tools, in_runfiles, measure
+
+SHAPE = Shape(2048, 5632)
+EXPECTED = "tests/ime2/counts.tsv"
+UPDATE = f"./bazelw run //ime2:counts -- --shape {SHAPE} --facts {EXPECTED}"
+# K256 x N32 blocks of the weights; a block is 4608 bytes.
+BLOCKS = SHAPE.k * SHAPE.n // 8192
+
+
+@pytest.fixture(scope="module")
+def tools() -> Tools:
+    return in_runfiles(Path.cwd())
+
+
+@pytest.fixture(scope="module")
+def rows(tools: Tools) -> list[Row]:
+    """Both kernels, all M."""
+    return [row for kernel in KERNELS for row in measure(tools, kernel, SHAPE, ROWS)]
+
+
+def find(rows: Sequence[Row], kernel: str, m: int, part: str = "gemm") -> Row:
+    return next(row for row in rows if (row.kernel, row.m, row.part) == (kernel, m, part))
+
+
+def reviewed() -> list[str]:
+    return [line for line in Path(EXPECTED).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+
+
+def difference(expected: Sequence[str], found: Sequence[str]) -> str:
+    """The lines to take out and to put in."""
+    return "\n".join([f"-{line}" for line in expected if line not in found] + [f"+{line}" for line in found if line not in expected])
+
+
+def test_counts_are_the_reviewed_ones(rows: list[Row]) -> None:
+    found = report.fact_lines(rows)
+    assert found == reviewed(), f"{EXPECTED} must become:\n{difference(reviewed(), found)}\nIf that is meant: {UPDATE}"
+
+
+@pytest.mark.parametrize("m", ROWS)
+def test_a_published_product_reads_each_packed_weight_once_for_four_rows(rows: list[Row], m: int) -> None:
+    assert find(rows, "published", m).facts["weight_bytes"] == BLOCKS * 4608 * ((m + 3) // 4)
+
+
+def test_counts_of_columns_add_up(tools: Tools) -> None:
+    one, two, three = (find(measure(tools, "published", Shape(512, 32 * tiles), [4]), "published", 4) for tiles in (4, 5, 6))
+    assert all(three.facts[fact] - two.facts[fact] == two.facts[fact] - one.facts[fact] > 0 for fact in one.facts)
+
+
+def test_a_shape_that_is_not_of_whole_tiles_is_refused() -> None:
+    with pytest.raises(SystemExit):
+        cli.parse_arguments(["--shape", "2048,33"])
+
+
+def test_a_failing_guest_program_is_an_error(tools: Tools) -> None:
+    with pytest.raises(CountError, match="no such kernel"):
+        measure(tools, "absent", Shape(32, 32), [1])
