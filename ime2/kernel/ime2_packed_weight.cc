@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Portable: the weight blob.
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ime2/kernel/ime2_packed.h"
+#include "ime2/kernel/ime2_packed_header.h"
+#include "ime2/kernel/ime2_packed_layout.h"
+
+namespace {
+
+using namespace ime2::packed;
+
+// Factors below 2^kLowestExponent do not exist: scales that small lose bits, and then vanish.
+constexpr int kLowestExponent = -110;
+
+// One column and its scales; `groups` of them.
+struct Column {
+  const std::uint8_t* qweight;
+  const float* scales;
+  std::size_t groups;
+};
+
+float largest_scale(const Column& column) {
+  float largest = 0;
+  for (std::size_t g = 0; g < column.groups; g++) largest = std::max(largest, std::fabs(column.scales[g]));
+  return largest;
+}
+
+// Power of two that brings the column's largest scale to between 1 and 2, where sums of fp16 have room.
+int column_exponent(const Column& column) {
+  const float largest = largest_scale(column);
+  return largest == 0 ? 0 : std::max(std::ilogb(largest), kLowestExponent);
+}
+
+void store_nibbles(std::uint8_t* to, const std::uint8_t* qweight) {
+  for (std::size_t j = 0; j < kGroupBytes; j++) to[j] = qweight[j] ^ 0x88;  // w + 8 to two's complement
+}
+
+void pack_column(const Column& column, std::size_t at, std::uint8_t* tile) {
+  const int exponent = column_exponent(column);
+  const float factor = std::ldexp(1.0f, exponent - kShift);
+  std::memcpy(tile + at * sizeof factor, &factor, sizeof factor);
+  for (std::size_t group = 0; group < column.groups; group++) {
+    const std::size_t chunk = group / kChunkGroups, g = group % kChunkGroups;
+    const _Float16 scale = static_cast<_Float16>(std::ldexp(column.scales[group], -exponent));
+    std::memcpy(tile + scale_at(chunk, g, at), &scale, sizeof scale);
+    store_nibbles(tile + nibbles_at(chunk, g, at), column.qweight + group * kGroupBytes);
+  }
+}
+
+bool finite(const float* scales, std::size_t count) {
+  for (std::size_t i = 0; i < count; i++) {
+    if (!std::isfinite(scales[i])) return false;
+  }
+  return true;
+}
+
+// Whether a blob of this shape can exist, without overflow on the way.
+bool possible(std::uint64_t n, std::uint64_t k) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 4;
+  if (n == 0 || k == 0 || k % kGroup != 0 || n > most || k > most / kChunkBytes) return false;
+  return tiles(n) <= (most - kHeaderBytes) / tile_bytes(k);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* ime2_packed_status_text(enum ime2_packed_status status) {
+  switch (status) {
+    case IME2_PACKED_OK: return "the packed weight is complete";
+    case IME2_PACKED_TRUNCATED: return "the packed weight is shorter than its header says; pack it again or copy it whole";
+    case IME2_PACKED_FOREIGN: return "this is no packed weight: its first bytes are not IME2PACK; make one with ime2_pack_weight";
+    case IME2_PACKED_VERSION: return "the packed weight has a format version that this build does not read; pack it again with this build";
+    case IME2_PACKED_SHAPE: return "the packed weight's header contradicts itself in N, K and size; pack it again";
+    case IME2_PACKED_NOT_FINITE: return "a weight scale is NaN or infinite; nothing was packed";
+  }
+  return "unknown status of a packed weight";
+}
+
+std::size_t ime2_packed_weight_bytes(std::size_t n, std::size_t k) { return kHeaderBytes + tiles(n) * tile_bytes(k); }
+
+enum ime2_packed_status ime2_packed_weight_pack(const std::uint8_t* qweight, const float* scales, std::size_t n, std::size_t k, std::uint8_t* blob) {
+  if (!possible(n, k)) return IME2_PACKED_SHAPE;
+  const std::size_t groups = k / kGroup, bytes = ime2_packed_weight_bytes(n, k);
+  if (!finite(scales, n * groups)) return IME2_PACKED_NOT_FINITE;
+  std::memset(blob, 0, bytes);
+  const Header header{kMagic, kVersion, 0, n, k, bytes};
+  std::memcpy(blob, &header, sizeof header);
+  for (std::size_t column = 0; column < n; column++) {
+    pack_column({qweight + column * groups * kGroupBytes, scales + column * groups, groups}, column % kTile,
+                blob + kHeaderBytes + column / kTile * tile_bytes(k));
+  }
+  return IME2_PACKED_OK;
+}
+
+enum ime2_packed_status ime2_packed_weight_inspect(const std::uint8_t* blob, std::size_t bytes, std::size_t* n, std::size_t* k) {
+  Header header;
+  if (bytes >= sizeof header.magic && std::memcmp(blob, kMagic.data(), sizeof header.magic) != 0) return IME2_PACKED_FOREIGN;
+  if (bytes < kHeaderBytes) return IME2_PACKED_TRUNCATED;
+  std::memcpy(&header, blob, sizeof header);
+  if (header.version != kVersion) return IME2_PACKED_VERSION;
+  if (header.reserved != 0 || !possible(header.n, header.k) || header.bytes != ime2_packed_weight_bytes(header.n, header.k)) return IME2_PACKED_SHAPE;
+  if (bytes < header.bytes) return IME2_PACKED_TRUNCATED;
+  *n = header.n;
+  *k = header.k;
+  return IME2_PACKED_OK;
+}
+
+}  // extern "C"
