@@ -57,7 +57,7 @@ Record<R> quantized_record(const float* a, std::size_t k, std::size_t at) {
     return record;
   }
   for (std::size_t g = 0; g < groups; g++) {
-    if (scale[g] == 0) continue;
+    if (scale[g] == 0 || average == 0) continue;  // nothing, or a few subnormals whose mean vanishes
     record.group[g].relative = static_cast<_Float16>(scale[g] / average);
     for (std::size_t r = 0; r < R; r++) {
       for (std::size_t i = 0; i < kGroup; i++) record.group[g].q[r][i] = quantized(a[r * k + at + g * kGroup + i], scale[g]);
