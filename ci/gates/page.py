@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict as one static HTML file: no script, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from ci.gates.faults import Fault
+from ci.gates.history import Past
+from ci.gates.plot import history_plot
+from ci.gates.verdict import Row, Verdict
+
+_STYLE = Path(__file__).with_name("page.css")
+# Name and class.
+_COLUMNS = (("metric", ""), ("measured", "number"), ("expected", "number"), ("unit", ""), ("change", "number"), ("margin", "number"), ("verdict", ""))
+_HEAD = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+)
+
+
+def _fault(fault: Fault) -> str:
+    where = f'<code class="name">{_name(fault.metric)}</code> ' if fault.metric else ""
+    chip = f'<span class="chip bad">{fault.kind.label} · {fault.kind.code}</span>'
+    return f'<li>{chip} {where}{escape(fault.message)}<p class="remedy">Remedy: {escape(fault.remedy)}</p></li>'
+
+
+def _name(name: str) -> str:
+    """Long names may break after a slash."""
+    return escape(name).replace("/", "/<wbr>")
+
+
+def _cells(row: Row, verdict: Verdict) -> list[tuple[str, str, str]]:
+    """(column, class, content)."""
+    faults = verdict.of(row)
+    chips = " ".join(f'<span class="chip bad">{fault.kind.label}</span>' for fault in faults) or '<span class="chip good">ok</span>'
+    measured = "" if row.measured is None else f"{row.measured.median:.4g} <small>[{row.measured.low:.4g}, {row.measured.high:.4g}]</small>"
+    return [
+        ("measured", "number", measured),
+        ("expected", "number", "" if row.expected is None else f"{row.expected:.4g}"),
+        ("unit", "", escape(row.unit)),
+        ("change", "number", "" if row.ratio is None else f"{row.ratio - 1:+.1%}"),
+        ("margin", "number", "" if row.margin is None else f"±{row.margin:.1%}"),
+        ("verdict", "", chips + (f" <small>{escape(row.note)}</small>" if row.note else "")),
+    ]
+
+
+def _row(row: Row, verdict: Verdict) -> str:
+    cells = "".join(f'<td class="{kind}" data-column="{column}">{content}</td>' for column, kind, content in _cells(row, verdict))
+    return f'<tr><th scope="row"><code class="name">{_name(row.name)}</code></th>{cells}</tr>'
+
+
+def _table(verdict: Verdict) -> str:
+    columns = "".join(f'<th scope="col" class="{kind}">{name}</th>' for name, kind in _COLUMNS)
+    body = "\n".join(_row(row, verdict) for row in verdict.rows)
+    note = '<p class="hint">Measured: median and its 95 % bootstrap interval. Change: plus is better.</p>'
+    return f'<section><h2>Metrics</h2>{note}<table class="metrics"><thead><tr>{columns}</tr></thead><tbody>\n{body}\n</tbody></table></section>'
+
+
+def _plots(verdict: Verdict, past: Past) -> str:
+    figures = []
+    for row in verdict.rows:
+        points = past.points.get(row.name)
+        if points:
+            caption = f'<code class="name">{_name(row.name)}</code> <small>{escape(row.unit)}</small>'
+            figures.append(f"<figure><figcaption>{caption}</figcaption>{history_plot(points, row)}</figure>")
+    if not figures:
+        return ""
+    left_out = f" {past.left_out} earlier runs of other machines or of two wheels are left out." if past.left_out else ""
+    note = f'<p class="hint">Run by run, the last one filled. Line and band: expectation and margin.{left_out}</p>'
+    return f'<section><h2>History</h2>{note}<div class="plots">{"".join(figures)}</div></section>'
+
+
+def _facts(verdict: Verdict) -> str:
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in verdict.facts)
+    return f"<section><h2>Machine and wheel</h2><dl>{items}</dl></section>"
+
+
+def as_html(verdict: Verdict, past: Past) -> str:
+    """The page."""
+    parts = [f"<h1>{escape(verdict.title)}</h1>", f'<p class="verdict {"bad" if verdict.faults else "good"}">{escape(verdict.summary)}</p>']
+    if verdict.faults:
+        parts.append(f'<section><h2>Faults</h2><ul class="faults">{"".join(_fault(fault) for fault in verdict.faults)}</ul></section>')
+    if verdict.replacements:
+        lines = escape("\n".join(verdict.replacements))
+        parts.append(f'<section><h2>Replacement for a reviewed update</h2><pre tabindex="0">{lines}</pre></section>')
+    if verdict.rows:
+        parts += [_plots(verdict, past), _table(verdict)]
+    if verdict.facts:
+        parts.append(_facts(verdict))
+    head = f"{_HEAD}<title>{escape(verdict.title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"
+    body = "\n".join(part for part in parts if part)
+    return f"{head}<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
