@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level a100: the loops around the kernels of ime2_packed_assembly.py, over rows, columns and K.
 
-#include <bit>
 #include <cstring>
 
 #include "ime2/kernel/ime2_packed.h"
@@ -35,13 +34,14 @@ struct Kernel {
   StorePart* store_part;
 };
 
-// By log2 of a block's tiles.
-constexpr Kernel kKernels[] = {
-    {ime2_packed_multiply_4, ime2_packed_store_4, ime2_packed_store_part_of_4},
-    {ime2_packed_multiply_8, ime2_packed_store_8, ime2_packed_store_part_of_8},
-    {ime2_packed_multiply_16, ime2_packed_store_16, ime2_packed_store_part_of_16},
-    {ime2_packed_multiply_32, ime2_packed_store_32, ime2_packed_store_part_of_32},
-};
+Kernel kernel_of(const RowBlock& block) {
+  switch (block.tiles) {
+    case 1: return {ime2_packed_multiply_4, ime2_packed_store_4, ime2_packed_store_part_of_4};
+    case 2: return {ime2_packed_multiply_8, ime2_packed_store_8, ime2_packed_store_part_of_8};
+    case 4: return {ime2_packed_multiply_16, ime2_packed_store_16, ime2_packed_store_part_of_16};
+    default: return {ime2_packed_multiply_32, ime2_packed_store_32, ime2_packed_store_part_of_32};
+  }
+}
 
 // A part of K whose activations, 20 to 24 KiB, stay in the L1 cache (32 KiB) while the columns of a strip go by.
 constexpr std::size_t part_chunks(const RowBlock& block) { return 32 / block.tiles; }
@@ -73,7 +73,7 @@ void store(const Product& p, const Kernel& kernel, std::size_t index, const std:
 
 // Columns whose sums fit beside each other; `sums` has room for them.
 void multiply_strip(const Product& p, std::size_t first, std::size_t tiles, std::uint8_t* sums) {
-  const Kernel& kernel = kKernels[std::countr_zero(p.block.tiles)];
+  const Kernel kernel = kernel_of(p.block);
   const std::size_t part = part_chunks(p.block);
   std::size_t from = 0;
   do {

@@ -220,6 +220,23 @@ void the_largest_finite_row_is_finite() {
   }
 }
 
+// Also rows that are huge, tiny, zero, one-sided, rounded at a tie, or not finite.
+void the_two_quantisers_write_the_same_bytes() {
+  for (const Shape& shape : kShapes) {
+    Problem problem(shape, 9);
+    constexpr float factors[] = {1, 0x1p100f, 0x1p-100f, 0x1p-140f, 0, 0x1p126f, -1};
+    for (std::size_t i = 0; i < problem.a.size(); i++) {
+      const std::size_t row = i / shape.k;
+      if (row % 5 == 3) problem.a[i] = std::fabs(problem.a[i]);
+      if (row % 5 == 4) problem.a[i] = std::nearbyint(problem.a[i] * 40) / 2;
+      problem.a[i] *= factors[row % 7];
+      if (i % 7001 == 4000) problem.a[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    const Bytes seen = problem.activations(ime2_packed_quantize), wanted = problem.activations(ime2_packed_quantize_portable);
+    expect(std::ranges::equal(seen.span(), wanted.span()), described(shape) + ": the same bytes");
+  }
+}
+
 void zeros_give_zero() {
   Problem rows({40, 33, 160}), weights = rows;
   std::fill(rows.a.begin(), rows.a.end(), 0.0f);
@@ -269,6 +286,7 @@ constexpr Case kCases[] = {
     {"slices_of_any_size_give_the_same_bits", slices_of_any_size_give_the_same_bits},
     {"subnormal_rows_count", subnormal_rows_count},
     {"the_largest_finite_row_is_finite", the_largest_finite_row_is_finite},
+    {"the_two_quantisers_write_the_same_bytes", the_two_quantisers_write_the_same_bytes},
     {"zeros_give_zero", zeros_give_zero},
 };
 
