@@ -18,6 +18,7 @@ from ci.gates.results import MACHINES
 VERSION = 1
 UNCALIBRATED = "uncalibrated"
 _FIGURE_KEYS = ("direction", "margin", "source", "unit", "value")
+_SMALLEST, _LARGEST = 1e-6, 1e12
 _REMEDY = "correct the expectation file (ci/gates/README.md describes it)"
 
 
@@ -58,7 +59,8 @@ def _board_figure(checker: Checker, name: str, value: object, path: Path, source
     margin = None if fields["margin"] == UNCALIBRATED else checker.number(fields["margin"], f"{where}.margin", 0.001, 0.25)
     if fields["source"] not in sources:
         checker.wrong(f"{where}.source", f"{fields['source']!r} is not in [sources]")
-    return Figure(name, unit, direction, checker.measured(fields["value"], f"{where}.value", name), margin, str(fields["source"]), path)
+    expected = checker.number(fields["value"], f"{where}.value", _SMALLEST, _LARGEST)
+    return Figure(name, unit, direction, expected, margin, str(fields["source"]), path)
 
 
 def _emulated_figure(checker: Checker, name: str, value: object, path: Path) -> Figure:

@@ -13,7 +13,7 @@ PASSED = 0
 class Kind(enum.Enum):
     """Kinds of fault: (exit code, what it means). First what makes the file unreadable, then untrustworthy, then the verdicts."""
 
-    UNREADABLE = (10, "a file cannot be read")
+    UNREADABLE = (10, "a file cannot be read or written")
     TRUNCATED = (11, "the file ends too early")
     MALFORMED = (12, "the file is not of the documented form")
     SCHEMA = (13, "unknown schema or version")

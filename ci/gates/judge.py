@@ -22,6 +22,18 @@ _FASTER = "find out why (also: is the work still done?), then have the replaceme
 _OTHER_UNIT = "record with the tool of this commit; a change of unit is a new metric"
 
 
+def machine_state_faults(results: Results) -> list[Fault]:
+    """Was the machine the same, and cool, all the time?"""
+    faults = []
+    changed = differences(results.before.identity, results.after.identity)
+    if changed:
+        faults.append(Fault(Kind.CHANGED, f"after the run {'; '.join(changed)}", "find out what changed the board during the run, then run it again"))
+    if results.before.throttled or results.after.throttled:
+        heat = f"{results.before.temperature_c:g} degrees C before, {results.after.temperature_c:g} after"
+        faults.append(Fault(Kind.THROTTLED, f"the board throttled ({heat})", "cool the board, let it rest and run again"))
+    return faults
+
+
 def machine_faults(results: Results, expectations: Expectations) -> list[Fault]:
     """Is it the machine that the expectations are for, all the time?"""
     if results.machine != expectations.machine:
@@ -32,13 +44,7 @@ def machine_faults(results: Results, expectations: Expectations) -> list[Fault]:
                 "speed on an emulator says nothing about a board: record on the board, or judge by expectations for emulated machines",
             ),
         ]
-    faults = []
-    changed = differences(results.before.identity, results.after.identity)
-    if changed:
-        faults.append(Fault(Kind.CHANGED, f"after the run {'; '.join(changed)}", "find out what changed the board during the run, then run it again"))
-    if results.before.throttled or results.after.throttled:
-        heat = f"{results.before.temperature_c:g} degrees C before, {results.after.temperature_c:g} after"
-        faults.append(Fault(Kind.THROTTLED, f"the board throttled ({heat})", "cool the board, let it rest and run again"))
+    faults = machine_state_faults(results)
     if expectations.board is None:
         return faults
     foreign = differences(expectations.board, results.before.identity)

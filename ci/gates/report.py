@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from ci.gates import markdown, page, terminal
+from ci.gates.faults import Fault, Kind, exit_code
 from ci.gates.history import Past
 from ci.gates.verdict import Verdict
 
@@ -33,11 +34,9 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summary", type=Path, metavar="FILE.md", help="append a Markdown summary, for GITHUB_STEP_SUMMARY")
 
 
-def publish(verdict: Verdict, options: argparse.Namespace, past: Past | None = None) -> int:
-    """Prints and writes the verdict; returns the exit code."""
-    print(terminal.as_text(verdict), file=sys.stderr if verdict.faults else sys.stdout)
+def _write(verdict: Verdict, options: argparse.Namespace, past: Past) -> None:
     if options.html:
-        options.html.write_text(page.as_html(verdict, past or Past()), encoding="utf-8")
+        options.html.write_text(page.as_html(verdict, past), encoding="utf-8")
     if options.summary:
         with options.summary.open("a", encoding="utf-8") as file:
             file.write(markdown.as_markdown(verdict))
@@ -45,4 +44,15 @@ def publish(verdict: Verdict, options: argparse.Namespace, past: Past | None = N
         from ci.gates import junit_file  # needs a package; only who asks for it must have it
 
         options.junit.write_text(junit_file.as_xml(verdict), encoding="utf-8")
+
+
+def publish(verdict: Verdict, options: argparse.Namespace, past: Past | None = None) -> int:
+    """Prints and writes the verdict; returns the exit code."""
+    print(terminal.as_text(verdict), file=sys.stderr if verdict.faults else sys.stdout)
+    try:
+        _write(verdict, options, past or Past())
+    except OSError as error:
+        fault = Fault(Kind.UNREADABLE, f"{error.filename}: {error.strerror}", "name a file in a folder that exists and can be written")
+        print(fault, file=sys.stderr)
+        return exit_code([*verdict.faults, fault])
     return verdict.code

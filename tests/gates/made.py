@@ -58,6 +58,27 @@ def results() -> Document:
     }
 
 
+def session(b_factor: float = 1.0, other: str = OTHER_WHEEL) -> Document:
+    """A and B in turns: A B, B A, A B, ... Where B differs, it is better by the factor."""
+    document = results() | {"wheels": {"A": WHEEL, "B": other}}
+    for item in document["metrics"]:
+        factor = 1 / b_factor if item["unit"] == "ms" else b_factor
+        a = samples(FIGURES[item["name"]][0], 0.004, item["name"])
+        b = samples(FIGURES[item["name"]][0] * factor, 0.004, item["name"] + "B", "B")
+        turns = [pair if i % 2 == 0 else pair[::-1] for i, pair in enumerate(zip(a, b, strict=True))]
+        item["samples"] = [sample | {"run": run} for run, sample in enumerate(sample for turn in turns for sample in turn)]
+    return document
+
+
+def only(document: Document, wheel: str) -> Document:
+    """One wheel's half of a session, as a file of its own."""
+    half = copy.deepcopy(document)
+    half["wheels"] = {wheel: half["wheels"][wheel]}
+    for item in half["metrics"]:
+        item["samples"] = [sample for sample in item["samples"] if sample["wheel"] == wheel]
+    return half
+
+
 def expectations_text(margin: str = str(MARGIN)) -> str:
     """What that run is held against."""
     identity = {key: value for key, value in FINGERPRINT.items() if key not in ("temperature_c", "throttled")}
@@ -100,13 +121,20 @@ class Bench:
     folder: Path
     capture: Callable[[], str]
 
+    def file(self, name: str, text: str) -> str:
+        """A file in the folder."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return str(self.folder / name)
+
+    def run(self, program: Callable[[list[str]], int], *arguments: str) -> Outcome:
+        """What a gate's program says."""
+        code = program(list(arguments))
+        return Outcome(code, self.capture())
+
     def judge_text(self, text: str, expectations: str | None = None, *options: str) -> Outcome:
         """The gate's verdict on the text of a result file."""
-        path, expected = self.folder / "results.json", self.folder / "expected.toml"
-        path.write_text(text, encoding="utf-8")
-        expected.write_text(expectations_text() if expectations is None else expectations, encoding="utf-8")
-        code = cli.main([str(path), "--expectations", str(expected), *options])
-        return Outcome(code, self.capture())
+        expected = self.file("expected.toml", expectations_text() if expectations is None else expectations)
+        return self.run(cli.main, self.file("results.json", text), "--expectations", expected, *options)
 
     def judge(self, change: Callable[[Document], object] = lambda document: None, expectations: str | None = None, *options: str) -> Outcome:
         """The verdict on the passing run after a change."""
