@@ -8,8 +8,9 @@ import pathlib
 import tempfile
 from collections.abc import Mapping
 
-# Left to Bazel for killing and for the logs: the guest's tracebacks must be out before.
-_MARGIN = 40.0
+# Seconds left to Bazel for killing and for the logs: tracebacks must be out before, and an emulated Python takes long for them.
+GUEST_MARGIN = 40.0
+HOST_MARGIN = 8.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +27,7 @@ class BazelTest:
     time_limit: float | None
 
 
-def read(environ: Mapping[str, str]) -> BazelTest:
+def read(environ: Mapping[str, str], margin: float = GUEST_MARGIN) -> BazelTest:
     """The test's settings; outside of Bazel (a plain `bazel run`) files go to a fresh temporary folder."""
     temporary = pathlib.Path(environ.get("TEST_TMPDIR") or tempfile.mkdtemp(prefix="pytest-"))
     outputs = pathlib.Path(environ.get("TEST_UNDECLARED_OUTPUTS_DIR") or temporary / "outputs")
@@ -42,11 +43,22 @@ def read(environ: Mapping[str, str]) -> BazelTest:
         temporary=temporary.absolute(),
         filter=environ.get("TESTBRIDGE_TEST_ONLY") or None,
         shard=f"{environ.get('TEST_SHARD_INDEX', '0')}/{total}" if total > 1 else None,
-        time_limit=max(timeout / 2, timeout - _MARGIN) if timeout else None,
+        time_limit=max(timeout / 2, timeout - margin) if timeout else None,
     )
 
 
 def pytest_options(test: BazelTest) -> list[str]:
     """Options of every session: names as they run, no cache files, JUnit's newer family."""
-    options = ["-v", "-p", "bazel_pytest", "-p", "no:cacheprovider", "-o", "junit_family=xunit2", "--durations=10", "--strict-markers", "--color=no"]
+    options = ["-v", "-p", "bazel_pytest", "-p", "no:cacheprovider", "-o", "junit_family=xunit2", "-o", "junit_logging=all"]
+    options += ["--durations=10", "--strict-markers", "--color=no"]
     return [*options, "-k", test.filter] if test.filter else options
+
+
+def plugin_variables(test: BazelTest, folder: pathlib.Path, case_time_limit: int) -> dict[str, str]:
+    """What the plugin reads; folder is where the session's files are, as the session sees it."""
+    variables = {"SM10_JOURNAL": str(folder / "journal.jsonl"), "SM10_STACKS": str(folder / "stacks.txt")}
+    if test.shard:
+        variables["SM10_SHARD"] = test.shard
+    if case_time_limit:
+        variables["SM10_CASE_LIMIT"] = str(case_time_limit)
+    return variables

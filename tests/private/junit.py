@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads pytest's JUnit report, and makes one from the journal of a session that did not live to write its own."""
+"""The JUnit file of a session: pytest's own, completed, or one from the journal of a session that did not live to write its own."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import pathlib
+import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+
+import xml_text
+from journal import Case, Session
+
+# One case of this name stands for what happened outside of all cases.
+OUTSIDE = "session::outside of any test"
+
+
+# pytest's headings of what it captured; it writes them also where nothing follows.
+_NOTHING = re.compile(r"^-+ Captured (Out|Err|Log) -+\n\s*(?=^-+ Captured|\Z)", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,36 +56,81 @@ def complaint(counts: Counts, max_skipped: int) -> str | None:
     return None
 
 
-def _case_element(suite: ElementTree.Element, case: str) -> ElementTree.Element:
-    file, _, name = case.partition("::")
-    return ElementTree.SubElement(suite, "testcase", classname=file.removesuffix(".py").replace("/", "."), name=name or file)
+def address(case: str) -> tuple[str, str]:
+    """(classname, name) of a case as pytest writes them; only what stands before the parameters is split."""
+    path, bracket, parameters = case.partition("[")
+    file, *names = path.split("::")
+    words = [file.removesuffix(".py").replace("/", "."), *names] if names else ["session", file]
+    return ".".join(words[:-1]), words[-1] + bracket + parameters
 
 
-def from_journal(journal: pathlib.Path, reason: str) -> bytes:
-    """A JUnit report of the finished cases, and an error with the reason for the case that was running."""
-    suite = ElementTree.Element("testsuite", name="pytest")
-    results: dict[str, dict[str, str]] = {}
-    running: str | None = None
-    if journal.exists():
-        for line in journal.read_text(encoding="utf-8").splitlines():
-            event = json.loads(line)
-            if event["event"] == "start":
-                running = event["case"]
-            elif event["event"] == "result":
-                results[event["case"]] = event
-            elif event["event"] == "end" and running == event["case"]:
-                running = None
-    for case, event in results.items():
-        element = _case_element(suite, case)
-        if event["outcome"] != "passed":
-            kind = "skipped" if event["outcome"] == "skipped" else "failure"
-            ElementTree.SubElement(element, kind, message=event["outcome"]).text = event["text"]
-    broken = _case_element(suite, running or "session::outside of any test")
-    ElementTree.SubElement(broken, "error", message=reason).text = reason
-    cases = list(suite.iter("testcase"))
-    suite.set("tests", str(len(cases)))
-    suite.set("errors", "1")
-    suite.set("failures", str(sum(1 for case in cases if case.find("failure") is not None)))
+def _add(suite: ElementTree.Element, name: str, seconds: float = 0.0) -> ElementTree.Element:
+    classname, shown = (xml_text.fit(part, 2000) for part in address(name))
+    return ElementTree.SubElement(suite, "testcase", classname=classname, name=shown, time=f"{seconds:.3f}")
+
+
+def _mark(element: ElementTree.Element, kind: str, message: str, details: str) -> None:
+    ElementTree.SubElement(element, kind, message=xml_text.fit(message, 2000)).text = xml_text.fit(details)
+
+
+def _add_ended(suite: ElementTree.Element, name: str, case: Case) -> None:
+    element = _add(suite, name, case.seconds)
+    if case.outcome != "passed":
+        kind = {"failed": "failure", "skipped": "skipped"}.get(case.outcome or "", "error")
+        _mark(element, kind, case.text.strip().rpartition("\n")[2] or str(case.outcome), case.text)
+    if case.output:
+        ElementTree.SubElement(element, "system-out").text = xml_text.fit(case.output)
+
+
+def _add_properties(suite: ElementTree.Element, facts: Mapping[str, str]) -> None:
+    if not facts:
+        return
+    properties = ElementTree.Element("properties")
+    for name, value in sorted(facts.items()):
+        ElementTree.SubElement(properties, "property", name=name, value=xml_text.fit(value, 2000))
+    suite.insert(0, properties)
+
+
+def _bytes(suites: list[ElementTree.Element]) -> bytes:
     root = ElementTree.Element("testsuites")
-    root.append(suite)
+    root.extend(suites)
     return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def from_journal(session: Session, reason: str, stacks: str, facts: Mapping[str, str]) -> bytes:
+    """Ended cases as they ended; an error with the reason and the stacks for the case that was running; an error for each case whose turn never came."""
+    suite = ElementTree.Element("testsuite", name="pytest")
+    for name, case in session.cases.items():
+        if name != session.running:
+            _add_ended(suite, name, case)
+    broken = session.running or OUTSIDE
+    element = _add(suite, broken)
+    _mark(element, "error", reason, f"{reason}\n{stacks}")
+    for name in session.not_run:
+        _mark(_add(suite, name), "error", "not run: the session had ended", f"{reason}, in {broken}")
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for attribute, kind in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{kind}"))))
+    _add_properties(suite, session.facts | facts)
+    return _bytes([suite])
+
+
+def _drop_empty_output(suite: ElementTree.Element) -> None:
+    for case in suite.iter("testcase"):
+        for element in [child for child in case if child.tag in ("system-out", "system-err")]:
+            element.text = _NOTHING.sub("", element.text or "")
+            if not element.text.strip():
+                case.remove(element)
+
+
+def completed(own: bytes, facts: Mapping[str, str]) -> bytes:
+    """pytest's report with the facts as properties of each suite, and with texts of a bounded length. ParseError when it is no whole file."""
+    suites = list(ElementTree.fromstring(own).iter("testsuite"))
+    for suite in suites:
+        _drop_empty_output(suite)
+        for element in suite.iter():
+            element.text = xml_text.fit(element.text) if element.text else element.text
+            if element.get("message"):
+                element.set("message", xml_text.fit(element.get("message", ""), 2000))
+        _add_properties(suite, facts)
+    return _bytes(suites)

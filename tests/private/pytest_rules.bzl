@@ -6,11 +6,16 @@ load("//toolchains/qemu:defs.bzl", "GuestInfo", "TreeInfo", "python_program", "r
 
 _COMMON_ATTRS = {
     "args_for_pytest": attr.string_list(doc = "Further arguments of pytest, e.g. ['-k', 'not slow']."),
+    "case_time_limit": attr.int(
+        default = 0,
+        doc = "Seconds that a phase of a case (setup, call, teardown) may take before it fails with the stacks of all threads; native code that does not return ends the session after twice that. 0: the session's limit alone.",
+    ),
     "data": attr.label_list(
         allow_files = True,
         doc = "Other files that the tests use: conftest.py, modules, models. They lie at their workspace paths below the tests' current folder, so that $(rootpath LABEL) names them.",
     ),
     "env": attr.string_dict(doc = "Environment variables; $(rootpath LABEL) of data is expanded. Nothing of the caller's environment is seen in the guest."),
+    "heartbeat": attr.int(default = 60, doc = "Seconds between progress lines, which say what is running."),
     "max_skipped": attr.int(default = 0, doc = "How many tests may be skipped; more fail the target. A skip is no pass: say in a comment why it must be."),
     "srcs": attr.label_list(allow_files = [".py"], mandatory = True, doc = "Test files, each given to pytest. Every test in them must run."),
     "_session": attr.label(default = "//tests/private:session", doc = "The session's modules."),
@@ -39,13 +44,16 @@ def _guest_pytest_test_impl(ctx):
     config = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(config, json.encode_indent({
         "args": ctx.attr.args_for_pytest,
+        "case_time_limit": ctx.attr.case_time_limit,
         "env": _environment(ctx),
         "files": {file.short_path: runfiles_path(ctx, file) for file in files},
         "guest": runfiles_path(ctx, guest.config),
+        "heartbeat": ctx.attr.heartbeat,
         "level": ctx.attr.level,
         "max_skipped": ctx.attr.max_skipped,
         "srcs": [file.short_path for file in ctx.files.srcs],
         "vlen": ctx.attr.vlen,
+        "wheel_facts": [runfiles_path(ctx, file) for file in guest.wheel_facts],
         "workspace": ctx.workspace_name,
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -55,7 +63,7 @@ def _guest_pytest_test_impl(ctx):
         main = ctx.file._main,
         config = config,
         tree = guest.exec_tree,
-        files = files + ctx.files._session,
+        files = files + ctx.files._session + guest.wheel_facts,
         runfiles = [guest.runfiles],
     )
     return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
@@ -64,9 +72,10 @@ guest_pytest_test = rule(
     implementation = _guest_pytest_test_impl,
     doc = """Runs pytest in the emulated riscv64 guest, with the guest's packages installed, on a core of an ISA level.
 
-The JUnit report has one test case for each pytest case; cases can be sharded (shard_count) and filtered (--test_filter). Before Bazel's time limit
-every Python process of the guest prints the tracebacks of its threads. There is no network but loopback. A session in which no test ran, in which
-none passed or in which more than max_skipped were skipped, fails. In the guest, SM10_LEVEL and SM10_VLEN (0: no vectors) name the core, and files
+The JUnit report has one test case for each pytest case, and what they ran on as properties of the suite; cases can be sharded (shard_count) and filtered
+(--test_filter). Before Bazel's time limit every Python process of the guest prints the tracebacks of its threads. A session that was killed, crashed or
+ran out of time is reported with an error at the case that was running and at those that did not run. There is no network but loopback. A session in
+which no test ran, in which none passed or in which more than max_skipped were skipped, fails. In the guest, SM10_LEVEL and SM10_VLEN (0: no vectors) name the core, and files
 written to $TEST_UNDECLARED_OUTPUTS_DIR are kept.""",
     attrs = _COMMON_ATTRS | {
         "guest": attr.label(default = "//tests/guest:guest", providers = [GuestInfo], doc = "The guest; the default has the vLLM wheel installed."),
@@ -81,7 +90,9 @@ def _host_pytest_test_impl(ctx):
     config = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(config, json.encode_indent({
         "args": ctx.attr.args_for_pytest,
+        "case_time_limit": ctx.attr.case_time_limit,
         "env": _environment(ctx),
+        "heartbeat": ctx.attr.heartbeat,
         "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
         "max_skipped": ctx.attr.max_skipped,
         "overlays": [tree_entry(ctx, overlay[TreeInfo]) for overlay in ctx.attr.overlays],

@@ -16,9 +16,22 @@ _RUNNER = str(_HERE.parents[1] / "toolchains/qemu")
 sys.path[:0] = [str(_HERE), str(_HERE / "plugin"), _RUNNER]
 
 import bazel_env  # noqa: E402
-import junit  # noqa: E402
-from guest import config  # noqa: E402
+import facts  # noqa: E402
+from guest import config, supervise  # noqa: E402
 from guest.root import SITE  # noqa: E402
+from session import Session  # noqa: E402
+
+
+def run_pytest(workspace: pathlib.Path, words: list[str]) -> int:
+    """In a process of its own, which may crash or be ended."""
+    # Before pytest's capture takes the descriptor; the plugin then says which file.
+    faulthandler.register(signal.SIGTERM, file=os.dup(2), all_threads=True, chain=True)
+    sys.dont_write_bytecode = True
+
+    import pytest  # only now: the packages' folder was just added
+
+    os.chdir(workspace)
+    return int(pytest.main(words))
 
 
 def main() -> int:
@@ -31,27 +44,19 @@ def main() -> int:
     settings = json.loads(options.config.read_text(encoding="utf-8"))
     sys.path[:0] = [str(base / folder) for folder in settings["imports"]]
     sys.path += [str(config.locate(overlay, base) / SITE) for overlay in settings["overlays"]]
-    os.environ |= settings["env"]
-    test = bazel_env.read(os.environ)
-    if test.shard:
-        os.environ["SM10_SHARD"] = test.shard
-    # Bazel's time limit comes as SIGTERM.
-    faulthandler.register(signal.SIGTERM, file=os.dup(2), all_threads=True, chain=True)
-    sys.dont_write_bytecode = True
-
-    import pytest  # only now: the packages' folder was just added
-
+    test = bazel_env.read(os.environ, bazel_env.HOST_MARGIN)
+    results = test.temporary / "results"
+    results.mkdir()
+    os.environ |= settings["env"] | bazel_env.plugin_variables(test, results, settings["case_time_limit"])
     workspace = base / settings["workspace"]
-    os.chdir(workspace)
-    words = [*bazel_env.pytest_options(test), f"--rootdir={workspace}", f"--junitxml={test.report}", f"--basetemp={test.temporary / 'pytest'}"]
-    code = int(pytest.main([*words, *settings["args"], *extra, *settings["srcs"]]))
-    if code != 0:
-        return code
-    problem = junit.complaint(junit.count(test.report), settings["max_skipped"])
-    if problem:
-        print(f"host_pytest_test: {problem}", file=sys.stderr)
-        return 1
-    return 0
+    words = [*bazel_env.pytest_options(test), f"--rootdir={workspace}", f"--junitxml={results}/report.xml", f"--basetemp={test.temporary / 'pytest'}"]
+    session = Session("host_pytest_test", test.report, results, facts.of_host())
+    session.begin()
+    outcome = supervise.run_here(
+        lambda: run_pytest(workspace, [*words, *settings["args"], *extra, *settings["srcs"]]),
+        supervise.Limits(time_limit=test.time_limit, heartbeat=settings["heartbeat"], doing=session.doing),
+    )
+    return session.conclude(outcome, settings["max_skipped"])
 
 
 sys.exit(main())

@@ -8,8 +8,10 @@ import pathlib
 import xml.etree.ElementTree as ElementTree
 
 import bazel_env
+import journal
 import junit
 import pytest
+import xml_text
 
 
 def test_session_without_tests_is_no_pass() -> None:
@@ -36,34 +38,107 @@ def test_report_is_counted_by_case(tmp_path: pathlib.Path) -> None:
     assert junit.count(report) == junit.Counts(ran=4, failed=2, skipped=1)
 
 
+def result(case: str, outcome: str, when: str = "call", text: str = "", output: str = "") -> dict:
+    """A phase's end, as the plugin notes it."""
+    return {"event": "result", "case": case, "when": when, "outcome": outcome, "seconds": 0.5, "text": text, "output": output}
+
+
+ONE, TWO, THREE, FOUR = "t/test_a.py::one", "t/test_a.py::two", "t/test_a.py::Class::three[a::b]", "t/test_b.py::four"
+
+
 @pytest.fixture
-def journal(tmp_path: pathlib.Path) -> pathlib.Path:
-    """One case passed, one failed, one was running."""
+def killed(tmp_path: pathlib.Path) -> pathlib.Path:
+    """One case passed, one failed, one was running, one was still to come."""
     events = [
-        {"event": "start", "case": "t/test_a.py::one"},
-        {"event": "result", "case": "t/test_a.py::one", "outcome": "passed", "text": ""},
-        {"event": "end", "case": "t/test_a.py::one"},
-        {"event": "start", "case": "t/test_a.py::two"},
-        {"event": "result", "case": "t/test_a.py::two", "outcome": "failed", "text": "assert 1 == 2"},
-        {"event": "end", "case": "t/test_a.py::two"},
-        {"event": "start", "case": "t/test_a.py::three"},
+        {"event": "facts", "facts": {"python": "3.14"}},
+        {"event": "collected", "cases": [ONE, TWO, THREE, FOUR]},
+        {"event": "start", "case": ONE},
+        result(ONE, "passed", output="said \x1b[31m <ok>"),
+        {"event": "end", "case": ONE},
+        {"event": "start", "case": TWO},
+        result(TWO, "failed", text="E  assert 1 == 2\nnul \0"),
+        {"event": "end", "case": TWO},
+        {"event": "start", "case": THREE},
     ]
     path = tmp_path / "journal.jsonl"
     path.write_text("".join(json.dumps(event) + "\n" for event in events))
     return path
 
 
-def cases(report: bytes) -> dict[str, list[str]]:
+def report_of(path: pathlib.Path, reason: str = "time limit", stacks: str = "", facts: dict[str, str] | None = None) -> ElementTree.Element:
+    """The report that is made of a journal, read back."""
+    return ElementTree.fromstring(junit.from_journal(journal.read(path), reason, stacks, facts or {}))
+
+
+def cases(report: ElementTree.Element) -> dict[str, list[str]]:
     """Names and what is said about them."""
-    return {case.get("name"): [child.tag for child in case] for case in ElementTree.fromstring(report).iter("testcase")}
+    return {f"{case.get('classname')}::{case.get('name')}": [child.tag for child in case] for case in report.iter("testcase")}
 
 
-def test_killed_session_reports_finished_cases_and_the_running_one(journal: pathlib.Path) -> None:
-    assert cases(junit.from_journal(journal, "time limit")) == {"one": [], "two": ["failure"], "three": ["error"]}
+def test_killed_session_reports_each_case_by_what_became_of_it(killed: pathlib.Path) -> None:
+    assert cases(report_of(killed)) == {
+        "t.test_a::one": ["system-out"],
+        "t.test_a::two": ["failure"],
+        "t.test_a.Class::three[a::b]": ["error"],
+        "t.test_b::four": ["error"],
+    }
+
+
+def test_counts_of_a_killed_session_are_those_of_its_cases(killed: pathlib.Path) -> None:
+    suite = report_of(killed).find("testsuite")
+    assert {name: suite.get(name) for name in ("tests", "errors", "failures", "skipped")} == {"tests": "4", "errors": "2", "failures": "1", "skipped": "0"}
+
+
+def test_running_case_holds_the_stacks(killed: pathlib.Path) -> None:
+    assert "File a.py, line 3" in report_of(killed, stacks="File a.py, line 3").find(".//testcase[@name='three[a::b]']/error").text
+
+
+def test_case_that_never_ran_names_the_one_that_stopped_it(killed: pathlib.Path) -> None:
+    assert "Class::three[a::b]" in report_of(killed).find(".//testcase[@name='four']/error").text
+
+
+def test_facts_of_plugin_and_runner_are_properties(killed: pathlib.Path) -> None:
+    found = {entry.get("name"): entry.get("value") for entry in report_of(killed, facts={"level": "x100"}).iter("property")}
+    assert found == {"level": "x100", "python": "3.14"}
+
+
+def test_control_characters_of_an_output_are_written_out(killed: pathlib.Path) -> None:
+    assert report_of(killed).find(".//testcase[@name='one']/system-out").text == "said \\x1b[31m <ok>"
+
+
+def test_half_a_line_at_the_journals_end_is_left_out(killed: pathlib.Path) -> None:
+    killed.write_text(killed.read_text() + '{"event": "sta')
+    assert journal.read(killed).running == THREE
+
+
+def test_failed_fixture_is_an_error(killed: pathlib.Path) -> None:
+    killed.write_text(json.dumps(result(ONE, "failed", when="setup")) + "\n")
+    assert journal.read(killed).cases[ONE].outcome == "error"
+
+
+def test_failed_teardown_of_a_passed_case_is_an_error(killed: pathlib.Path) -> None:
+    killed.write_text("".join(json.dumps(result(ONE, outcome, when)) + "\n" for outcome, when in (("passed", "call"), ("failed", "teardown"))))
+    assert journal.read(killed).cases[ONE].outcome == "error"
 
 
 def test_killed_session_without_a_journal_reports_an_error(tmp_path: pathlib.Path) -> None:
-    assert list(cases(junit.from_journal(tmp_path / "none", "time limit")).values()) == [["error"]]
+    assert list(cases(report_of(tmp_path / "none")).values()) == [["error"]]
+
+
+def test_pytests_report_gets_the_facts_and_loses_empty_captures() -> None:
+    heading = "-" * 33 + " Captured {} " + "-" * 33 + "\n\n"
+    own = f"<testsuites><testsuite><testcase name='a'><system-out>{heading.format('Log')}{heading.format('Out')}</system-out></testcase></testsuite></testsuites>"
+    suite = ElementTree.fromstring(junit.completed(own.encode(), {"level": "x100"})).find("testsuite")
+    assert suite.find("testcase/system-out") is None and suite.find("properties/property").get("value") == "x100"
+
+
+def test_long_text_says_how_much_was_cut() -> None:
+    cut = xml_text.fit("a" * 100_000, limit=1000)
+    assert "[... 99000 of 100000 characters left out ...]" in cut and len(cut) < 1100
+
+
+def test_lone_surrogate_is_written_out() -> None:
+    assert xml_text.printable("a\ud800\uffff\U0001f600") == "a\\ud800\\uffff\U0001f600"
 
 
 def test_own_time_limit_comes_before_bazels(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 
 from guest import namespace
@@ -24,10 +25,13 @@ _LEFTOVER_GRACE = 2.0
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """time_limit: seconds until the guest is asked for a traceback and ended. heartbeat: seconds between progress lines. None: never."""
+    """time_limit: seconds until the guest is asked for a traceback and ended. heartbeat: seconds between progress lines. None: never. doing: asked at
+    each heartbeat for what the line should say besides the time.
+    """
 
     time_limit: float | None = None
     heartbeat: float | None = None
+    doing: Callable[[], str] = str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +67,30 @@ def run(enter: Callable[[], None], start: Callable[[], None], network: bool, lim
         os.waitpid(child, 0)
         kind, culprit, remedy = json.loads(message)
         raise (UsageError if kind == "usage" else GuestError)(culprit, remedy)
+    outcome = _watch(child, limits)
+    _end(_descendants(os.getpid()), _LEFTOVER_GRACE)
+    return outcome
+
+
+def run_here(work: Callable[[], int], limits: Limits) -> Outcome:
+    """As run, for a function of this program, in a child without namespaces of its own. The function's result is the exit code."""
+    namespace.become_subreaper()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            namespace.die_with_parent(signal.SIGKILL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            code = work()
+        except BaseException:  # whatever it is, this process must not go on as the parent's copy
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
     outcome = _watch(child, limits)
     _end(_descendants(os.getpid()), _LEFTOVER_GRACE)
     return outcome
@@ -109,7 +137,7 @@ def _watch(child: int, limits: Limits) -> Outcome:
             final = _end(_descendants(os.getpid()), _TRACEBACK_GRACE, wanted=child)
             return Outcome(final, timed_out)
         if next_beat is not None and limits.heartbeat is not None and now >= next_beat:
-            _say(f"{now:.0f} s")
+            _say(f"{now:.0f} s {limits.doing()}".rstrip())
             next_beat += limits.heartbeat
         ends = [moment - now for moment in (limits.time_limit, next_beat) if moment is not None]
         info = signal.sigtimedwait(_WATCHED, max(0.01, min(ends))) if ends else signal.sigwaitinfo(_WATCHED)

@@ -2,6 +2,7 @@
 """The emulated riscv64 guest as a target."""
 
 load("//toolchains/isa:levels.bzl", "BOARDS", "LEVELS", "qemu_cpu")
+load(":installed.bzl", "WheelFactsInfo")
 load(":locked_tree.bzl", "TreeInfo")
 load(":program.bzl", "python_program", "runfiles_path", "tree_entry")
 
@@ -12,6 +13,7 @@ GuestInfo = provider(
         "exec_tree": "TreeInfo of the Debian tree with the exec Python.",
         "main": "File: the runner's entry point.",
         "runfiles": "Runfiles of the runner and the guest's parts.",
+        "wheel_facts": "List of Files: JSON lists of the facts of the wheels that installed_wheels targets put in, for test reports.",
     },
 )
 
@@ -65,7 +67,13 @@ def _guest_impl(ctx):
     )
     return [
         DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles),
-        GuestInfo(config = config, exec_tree = ctx.attr.exec_tree[TreeInfo], main = ctx.file._main, runfiles = runfiles),
+        GuestInfo(
+            config = config,
+            exec_tree = ctx.attr.exec_tree[TreeInfo],
+            main = ctx.file._main,
+            runfiles = runfiles,
+            wheel_facts = [overlay[WheelFactsInfo].facts for overlay in ctx.attr.overlays if WheelFactsInfo in overlay],
+        ),
     ]
 
 guest = rule(
