@@ -13,7 +13,7 @@ from pathlib import Path
 from ime2.counts import profile
 from ime2.counts.errors import CountError
 
-KERNELS = ("published",)
+KERNELS = ("published", "packed")
 ROWS = (1, 4, 16, 128)
 
 
