@@ -76,17 +76,21 @@ struct Problem {
   std::vector<double> exact() const { return ime2::hp::exact(a.data(), qweight.data(), scales.data(), shape); }
 };
 
-// One row of a single superblock, everything 0 (weights too: nibble 8) until set by hand; scales as given.
+// One record of R rows and one superblock, everything 0 (weights too: nibble 8) until set by hand; scales as given.
+template <std::size_t R>
 struct HandMade {
-  Record<1> record{};
+  static constexpr std::size_t kRow = R - 1;  // the only row that is not 0
+  Record<R> record{};
   Problem problem;
 
-  explicit HandMade(float scale) : problem({1, 32, 256}) {
+  explicit HandMade(float scale) : problem({R, 32, 256}) {
     std::fill(problem.qweight.begin(), problem.qweight.end(), std::uint8_t{0x88});
     std::fill(problem.scales.begin(), problem.scales.end(), scale);
     record.average = 1;
     for (auto& group : record.group) group.relative = 1;
   }
+
+  auto& q(std::size_t g) { return record.group[g].q[kRow]; }
 
   void set_weight(std::size_t n, std::size_t k, int w) {
     std::uint8_t& byte = problem.qweight[(n * 256 + k) / 2];
@@ -94,17 +98,29 @@ struct HandMade {
     byte = static_cast<std::uint8_t>(k % 2 == 0 ? (byte & 0xf0) | u : (byte & 0x0f) | u << 4);
   }
 
+  // The row's results.
   std::vector<float> run() {
     for (std::size_t g = 0; g < 8; g++) {
       int sum = 0;
-      for (const std::int8_t q : record.group[g].q[0]) sum += q;
-      record.correction[0][g] = static_cast<_Float16>(static_cast<float>(static_cast<_Float16>(static_cast<float>(-sum))) * 8);
+      for (const std::int8_t x : q(g)) sum += x;
+      record.correction[kRow][g] = static_cast<_Float16>(static_cast<float>(static_cast<_Float16>(static_cast<float>(-sum))) * 8);
     }
     problem.pack();
     std::memcpy(problem.activations.data(), &record, sizeof record);
-    return problem.run();
+    const std::vector<float> seen = problem.run();
+    expect(std::all_of(seen.begin(), seen.begin() + 32 * kRow, [](float x) { return x == 0; }), "rows of 0 give 0");
+    return {seen.begin() + 32 * kRow, seen.end()};
   }
 };
+
+// The kernels of one row and of four have code of their own.
+template <class Test>
+void with_each_record(float scale, Test test) {
+  HandMade<1> one(scale);
+  test(one);
+  HandMade<4> four(scale);
+  test(four);
+}
 
 bool same(float x, float y) { return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y)); }
 
@@ -151,11 +167,12 @@ void each_element_meets_its_weight() {
   for (std::size_t i = 0; i < 32; i++) {
     // Element and column move against each other, over all groups, nibbles and column groups.
     const std::size_t k = (i * 37 + i * 8) % 256, n = 31 - i;
-    HandMade made(0.5f);
-    made.record.group[k / 32].q[0][k % 32] = 19;
-    made.set_weight(n, k, -3);
-    const std::vector<float> seen = made.run();
-    for (std::size_t c = 0; c < 32; c++) expect(seen[c] == (c == n ? -28.5f : 0.0f), "only the column with the weight sees 19 * -3 / 2");
+    with_each_record(0.5f, [&](auto& made) {
+      made.q(k / 32)[k % 32] = 19;
+      made.set_weight(n, k, -3);
+      const std::vector<float> seen = made.run();
+      for (std::size_t c = 0; c < 32; c++) expect(seen[c] == (c == n ? -28.5f : 0.0f), "only the column with the weight sees 19 * -3 / 2");
+    });
   }
 }
 
@@ -175,32 +192,51 @@ void rows_of_four_are_apart() {
 }
 
 void lowest_q_is_exact() {
-  HandMade made(0x1p-10f);
-  std::memset(made.record.group[3].q, -128, sizeof made.record.group[3].q);
-  std::fill(made.problem.qweight.begin(), made.problem.qweight.end(), std::uint8_t{0xff});
-  expect(made.run()[7] == -28.0f, "32 times -128 * 7 / 1024");
+  with_each_record(0x1p-10f, [](auto& made) {
+    std::memset(made.q(3), -128, sizeof made.q(3));
+    std::fill(made.problem.qweight.begin(), made.problem.qweight.end(), std::uint8_t{0xff});
+    expect(made.run()[7] == -28.0f, "32 times -128 * 7 / 1024");
+  });
 }
 
 void sums_beyond_2048_are_corrected() {
-  HandMade made(0x1p-10f);
-  std::memset(made.record.group[0].q, 127, sizeof made.record.group[0].q);  // sum 4064
-  expect(made.run()[0] == 0.0f, "weights of zero point give 0");
+  with_each_record(0x1p-10f, [](auto& made) {
+    std::memset(made.q(0), 127, sizeof made.q(0));  // sum 4064
+    expect(made.run()[0] == 0.0f, "weights of zero point give 0");
+  });
 }
 
 void correction_is_subtracted_for_positive_sums() {
-  HandMade made(1.0f);
-  made.record.group[0].q[0][0] = 1;
-  made.set_weight(0, 0, -8);
-  expect(made.run()[0] == -8.0f, "1 * -8");
+  with_each_record(1.0f, [](auto& made) {
+    made.q(0)[0] = 1;
+    made.set_weight(0, 0, -8);
+    expect(made.run()[0] == -8.0f, "1 * -8");
+  });
 }
 
 void scales_of_high_and_low_digits_are_not_swapped() {
   for (const int q : {1, 15, 16, 17, -1, -16, -17, 112}) {
-    HandMade made(1.0f);
-    made.record.group[5].q[0][6] = static_cast<std::int8_t>(q);
-    made.set_weight(2, 5 * 32 + 6, 1);
-    expect(made.run()[2] == static_cast<float>(q), "q * 1");
+    with_each_record(1.0f, [q](auto& made) {
+      made.q(5)[6] = static_cast<std::int8_t>(q);
+      made.set_weight(2, 5 * 32 + 6, 1);
+      expect(made.run()[2] == static_cast<float>(q), "q * 1");
+    });
   }
+}
+
+void groups_have_their_own_scales() {
+  with_each_record(1.0f, [](auto& made) {
+    for (std::size_t g = 0; g < 8; g++) {
+      made.record.group[g].relative = static_cast<_Float16>(1 << g);
+      made.q(g)[g] = 1;
+      for (std::size_t n = 0; n < 32; n++) {
+        made.set_weight(n, 32 * g + g, 1);
+        made.problem.scales[n * 8 + g] = n % 2 == g % 2 ? 1.0f : 0.0f;
+      }
+    }
+    const std::vector<float> seen = made.run();
+    for (std::size_t n = 0; n < 32; n++) expect(seen[n] == (n % 2 == 0 ? 85.0f : 170.0f), "each group counts with its two scales");
+  });
 }
 
 void a_group_of_zeros_adds_nothing() {
@@ -243,12 +279,22 @@ void a_nan_stays_in_its_record() {
   }
 }
 
+void activations_whose_mean_scale_vanishes_give_zero() {
+  Problem problem({5, 32, 256});
+  std::fill(problem.a.begin(), problem.a.end(), 0.0f);
+  for (std::size_t r = 0; r < 5; r++) problem.a[r * 256 + 7] = 0x1p-142f;
+  problem.pack();
+  const std::vector<float> seen = problem.run();
+  expect(std::all_of(seen.begin(), seen.end(), [](float x) { return x == 0; }), "0 and not NaN");
+}
+
+// The tile's rows that the records do not have hold whatever the loads left there; here their sums become Inf and NaN.
 void overflow_in_unused_rows_does_no_harm() {
-  HandMade made(2000.0f);
-  made.record.group[0].q[0][0] = 1;
-  made.set_weight(0, 0, -7);  // nibble 1
-  made.record.group[0].relative = 1;
-  expect(made.run()[0] == -14000.0f, "1 * -7 * 2000");
+  with_each_record(2000.0f, [](auto& made) {
+    made.q(0)[0] = 1;
+    made.set_weight(0, 0, -7);  // nibble 1
+    expect(made.run()[0] == -14000.0f, "1 * -7 * 2000");
+  });
 }
 
 void no_rows_and_no_columns_are_no_work() {
@@ -300,12 +346,14 @@ constexpr Case kCases[] = {
     {"a_nan_stays_in_its_record", a_nan_stays_in_its_record},
     {"a_scale_of_zero_switches_its_weights_off", a_scale_of_zero_switches_its_weights_off},
     {"activations_of_zero_give_zero", activations_of_zero_give_zero},
+    {"activations_whose_mean_scale_vanishes_give_zero", activations_whose_mean_scale_vanishes_give_zero},
     {"an_empty_sum_is_zero", an_empty_sum_is_zero},
     {"an_illegal_form_ends_the_program", an_illegal_form_ends_the_program},
     {"bits_are_the_oracles", bits_are_the_oracles},
     {"correction_is_subtracted_for_positive_sums", correction_is_subtracted_for_positive_sums},
     {"each_element_meets_its_weight", each_element_meets_its_weight},
     {"error_is_within_one_percent_of_the_largest", error_is_within_one_percent_of_the_largest},
+    {"groups_have_their_own_scales", groups_have_their_own_scales},
     {"instruction_mix_is_the_published_one", instruction_mix_is_the_published_one},
     {"lowest_q_is_exact", lowest_q_is_exact},
     {"no_rows_and_no_columns_are_no_work", no_rows_and_no_columns_are_no_work},
