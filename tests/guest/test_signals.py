@@ -52,7 +52,8 @@ def test_command_sees_the_terminal(guest: Guest) -> None:
 
 
 def test_sigterm_reaches_the_command(guest: Guest) -> None:
-    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(9)); print('ready', flush=True); time.sleep(600)"
+    # Short sleeps: a signal just before a sleep begins is seen only when that has ended.
+    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(9)); print('ready', flush=True)\nfor _ in range(600): time.sleep(1)"
     process = guest.start("python3", "-c", code)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
