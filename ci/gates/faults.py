@@ -59,9 +59,14 @@ class Fault:
     metric: str = ""
     replacement: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """What is wrong, without the remedy."""
         where = f"{self.metric}: " if self.metric else ""
-        return f"{self.kind.label} ({self.kind.code}): {where}{self.message}\n  remedy: {self.remedy}"
+        return f"{self.kind.label} ({self.kind.code}): {where}{self.message}"
+
+    def __str__(self) -> str:
+        return f"{self.line}\n  remedy: {self.remedy}"
 
 
 class GateError(Exception):

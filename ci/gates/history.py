@@ -24,10 +24,11 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Past:
-    """Points by metric, oldest first, and how many runs were left out because their machine was another one."""
+    """Points by metric, oldest first; how many runs were left out because their machine was another one; when the current run was."""
 
     points: Mapping[str, list[Point]] = dataclasses.field(default_factory=dict)
     left_out: int = 0
+    current: datetime.datetime | None = None
 
 
 def _points(run: Results) -> dict[str, Point]:
@@ -46,4 +47,4 @@ def read_history(folder: Path, current: Results) -> Past:
     for run in [*(run for run in same if run.started != current.started), current]:
         for name, point in _points(run).items():
             points.setdefault(name, []).append(point)
-    return Past(points, len(runs) - len(same))
+    return Past(points, len(runs) - len(same), current.started)

@@ -10,6 +10,7 @@ from ci.gates import noise, replacement, units
 from ci.gates.expectations import Expectations, Figure
 from ci.gates.faults import Fault, Kind
 from ci.gates.fingerprint import differences, unmeasured
+from ci.gates.numbers import shown
 from ci.gates.results import Metric, Results
 from ci.gates.verdict import Row, Verdict
 
@@ -58,9 +59,9 @@ def machine_faults(results: Results, expectations: Expectations) -> list[Fault]:
     return faults
 
 
-def _worded(figure: Figure, measured: noise.Interval, ratio: float) -> str:
+def _worded(figure: Figure, value: float, measured: noise.Interval, ratio: float) -> str:
     return (
-        f"median {measured.median:.4g} {figure.unit} [{measured.low:.4g}, {measured.high:.4g}], expected {figure.value:.4g}: "
+        f"median {shown(measured.median)} {figure.unit} [{shown(measured.low)}, {shown(measured.high)}], expected {shown(value)}: "
         f"{abs(ratio - 1):.1%} {'better' if ratio > 1 else 'worse'}"
     )
 
@@ -80,9 +81,9 @@ def _noise_fault(name: str, values: Sequence[float], measured: noise.Interval, m
     return Fault(Kind.NOISY, message, f"more repeats on a quiet, cool board; if it stays so, calibrate again: {CALIBRATE}", name)
 
 
-def metric_fault(figure: Figure, values: Sequence[float], measured: noise.Interval, ratio: float) -> Fault | None:
+def metric_fault(figure: Figure, expected: float, values: Sequence[float], measured: noise.Interval, ratio: float) -> Fault | None:
     """The verdict on a metric whose unit is right."""
-    text = _worded(figure, measured, ratio)
+    text = _worded(figure, expected, measured, ratio)
     if figure.margin is None:
         return Fault(Kind.UNCALIBRATED, f"{text}; no margin is known", CALIBRATE, figure.name)
     noisy = _noise_fault(figure.name, values, measured, figure.margin)
@@ -98,7 +99,7 @@ def metric_fault(figure: Figure, values: Sequence[float], measured: noise.Interv
 
 def _note(values: Sequence[float]) -> str:
     strange = noise.outliers(values)
-    return f"outliers: {', '.join(f'{value:.4g}' for value in strange)}" if strange else ""
+    return f"outliers: {', '.join(shown(value) for value in strange)}" if strange else ""
 
 
 def _judge_metric(metric: Metric, figure: Figure, wheel: str) -> tuple[Row, list[Fault]]:
@@ -110,7 +111,7 @@ def _judge_metric(metric: Metric, figure: Figure, wheel: str) -> tuple[Row, list
     if figure.value is None:
         return Row(metric.name, metric.unit, None, measured, None, None, "speed of an emulator: not judged"), []
     ratio = units.improvement(measured.median / figure.value, figure.direction)
-    fault = metric_fault(figure, values, measured, ratio)
+    fault = metric_fault(figure, figure.value, values, measured, ratio)
     return Row(metric.name, metric.unit, figure.value, measured, figure.margin, ratio, _note(values)), [fault] if fault else []
 
 
@@ -166,7 +167,7 @@ def judge(results: Results, expectations: Expectations) -> Verdict:
         figure = expectations.figures.get(name)
         new: list[Fault] = []
         if name in broken:
-            row = Row(name, found[name].unit, figure.value if figure else None, None, None, None)
+            row = Row(name, found[name].unit, figure.value if figure else None, None, figure.margin if figure else None, None)
         elif name not in found:
             row, new = _missing(expectations.figures[name])
         elif figure is None:

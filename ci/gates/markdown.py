@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 from ci.gates.faults import Fault
+from ci.gates.numbers import change, shown
 from ci.gates.verdict import Row, Verdict
 
-# The job page takes 1 MiB; people read far less.
-MOST_FAULTS = 100
+# Of one remedy.
+MOST_FAULTS = 20
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|~#"})
 
 
@@ -18,35 +20,35 @@ def _text(value: str) -> str:
     return html.escape(value, quote=False).translate(_SPECIAL)
 
 
-def _number(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+def _number(value: float | None) -> str:
+    return "" if value is None else shown(value)
 
 
 def _row(row: Row, verdict: Verdict) -> str:
     faults = ", ".join(fault.kind.label for fault in verdict.of(row))
-    measured = "" if row.measured is None else f"{row.measured.median:.4g}"
-    change = "" if row.ratio is None else f"{row.ratio - 1:+.1%}"
+    measured = _number(row.measured.median if row.measured else None)
+    changed = "" if row.ratio is None else change(row.ratio)
     margin = "" if row.margin is None else f"±{row.margin:.1%}"
-    cells = (_text(row.name), measured, _number(row.expected, ".4g"), _text(row.unit), change, margin, faults or _text(row.note) or "ok")
+    cells = (_text(row.name), measured, _number(row.expected), _text(row.unit), changed, margin, faults or _text(row.note) or "ok")
     return f"| {' | '.join(cells)} |"
 
 
 def _fault(fault: Fault) -> str:
     where = f"{_text(fault.metric)}: " if fault.metric else ""
-    return f"- **{fault.kind.label}** ({fault.kind.code}) {where}{_text(fault.message)}. _Remedy:_ {_text(fault.remedy)}"
+    return f"- **{fault.kind.label}** ({fault.kind.code}) {where}{_text(fault.message)}"
 
 
-def _faults(verdict: Verdict) -> list[str]:
-    shown = [_fault(fault) for fault in verdict.faults[:MOST_FAULTS]]
-    rest = len(verdict.faults) - len(shown)
-    return [*shown, f"- and {rest} more: see the log"] if rest else shown
+def _group(group: Sequence[Fault]) -> list[str]:
+    shown = [_fault(fault) for fault in group[:MOST_FAULTS]]
+    rest = [f"- and {len(group) - MOST_FAULTS} more: see the log"] if len(group) > MOST_FAULTS else []
+    return [*shown, *rest, "", f"  _Remedy:_ {_text(group[0].remedy)}", ""]
 
 
 def as_markdown(verdict: Verdict) -> str:
     """Ends with an empty line: summaries of several steps follow each other."""
     lines = [f"## {'❌' if verdict.faults else '✅'} {_text(verdict.title)}", "", f"**{_text(verdict.summary)}**", ""]
     if verdict.faults:
-        lines += [*_faults(verdict), ""]
+        lines += [line for group in verdict.groups for line in _group(group)]
     if verdict.replacements:
         lines += ["<details><summary>Replacement for a reviewed update</summary>", "", "```toml", *verdict.replacements, "```", "", "</details>", ""]
     if verdict.rows:

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from ci.gates.faults import Fault
 from ci.gates.history import Past
+from ci.gates.noise import Interval
+from ci.gates.numbers import change, shown
 from ci.gates.plot import history_plot
 from ci.gates.verdict import Row, Verdict
 
@@ -23,7 +27,17 @@ _HEAD = (
 def _fault(fault: Fault) -> str:
     where = f'<code class="name">{_name(fault.metric)}</code> ' if fault.metric else ""
     chip = f'<span class="chip bad">{fault.kind.label} · {fault.kind.code}</span>'
-    return f'<li>{chip} {where}{escape(fault.message)}<p class="remedy">Remedy: {escape(fault.remedy)}</p></li>'
+    return f"<li>{chip} {where}{escape(fault.message)}</li>"
+
+
+def _prose(text: str) -> str:
+    """Commands stand in backquotes."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _group(group: Sequence[Fault]) -> str:
+    items = "".join(_fault(fault) for fault in group)
+    return f'<ul class="faults">{items}</ul><p class="remedy">Remedy: {_prose(group[0].remedy)}</p>'
 
 
 def _name(name: str) -> str:
@@ -31,16 +45,22 @@ def _name(name: str) -> str:
     return escape(name).replace("/", "/<wbr>")
 
 
+def _measured(measured: Interval | None) -> str:
+    if measured is None:
+        return ""
+    exact = measured.low == measured.high
+    return shown(measured.median) + ("" if exact else f" <small>[{shown(measured.low)}, {shown(measured.high)}]</small>")
+
+
 def _cells(row: Row, verdict: Verdict) -> list[tuple[str, str, str]]:
     """(column, class, content)."""
     faults = verdict.of(row)
     chips = " ".join(f'<span class="chip bad">{fault.kind.label}</span>' for fault in faults) or '<span class="chip good">ok</span>'
-    measured = "" if row.measured is None else f"{row.measured.median:.4g} <small>[{row.measured.low:.4g}, {row.measured.high:.4g}]</small>"
     return [
-        ("measured", "number", measured),
-        ("expected", "number", "" if row.expected is None else f"{row.expected:.4g}"),
+        ("measured", "number", _measured(row.measured)),
+        ("expected", "number", "" if row.expected is None else shown(row.expected)),
         ("unit", "", escape(row.unit)),
-        ("change", "number", "" if row.ratio is None else f"{row.ratio - 1:+.1%}"),
+        ("change", "number", "" if row.ratio is None else change(row.ratio)),
         ("margin", "number", "" if row.margin is None else f"±{row.margin:.1%}"),
         ("verdict", "", chips + (f" <small>{escape(row.note)}</small>" if row.note else "")),
     ]
@@ -58,17 +78,19 @@ def _table(verdict: Verdict) -> str:
     return f'<section><h2>Metrics</h2>{note}<table class="metrics"><thead><tr>{columns}</tr></thead><tbody>\n{body}\n</tbody></table></section>'
 
 
+def _plot(row: Row, verdict: Verdict, past: Past) -> str:
+    chips = "".join(f' <span class="chip bad">{fault.kind.label}</span>' for fault in verdict.of(row))
+    caption = f'<code class="name">{_name(row.name)}</code> <small>{escape(row.unit)}</small>{chips}'
+    return f"<figure><figcaption>{caption}</figcaption>{history_plot(past.points[row.name], row, past.current)}</figure>"
+
+
 def _plots(verdict: Verdict, past: Past) -> str:
-    figures = []
-    for row in verdict.rows:
-        points = past.points.get(row.name)
-        if points:
-            caption = f'<code class="name">{_name(row.name)}</code> <small>{escape(row.unit)}</small>'
-            figures.append(f"<figure><figcaption>{caption}</figcaption>{history_plot(points, row)}</figure>")
+    failed_first = sorted(verdict.rows, key=lambda row: not verdict.of(row))
+    figures = [_plot(row, verdict, past) for row in failed_first if past.points.get(row.name)]
     if not figures:
         return ""
     left_out = f" {past.left_out} earlier runs of other machines or of two wheels are left out." if past.left_out else ""
-    note = f'<p class="hint">Run by run, the last one filled. Line and band: expectation and margin.{left_out}</p>'
+    note = f'<p class="hint">Run by run, this one filled; failed metrics first. Line and band: expectation and margin.{left_out}</p>'
     return f'<section><h2>History</h2>{note}<div class="plots">{"".join(figures)}</div></section>'
 
 
@@ -81,12 +103,12 @@ def as_html(verdict: Verdict, past: Past) -> str:
     """The page."""
     parts = [f"<h1>{escape(verdict.title)}</h1>", f'<p class="verdict {"bad" if verdict.faults else "good"}">{escape(verdict.summary)}</p>']
     if verdict.faults:
-        parts.append(f'<section><h2>Faults</h2><ul class="faults">{"".join(_fault(fault) for fault in verdict.faults)}</ul></section>')
+        parts.append(f"<section><h2>Faults</h2>{''.join(_group(group) for group in verdict.groups)}</section>")
     if verdict.replacements:
         lines = escape("\n".join(verdict.replacements))
         parts.append(f'<section><h2>Replacement for a reviewed update</h2><pre tabindex="0">{lines}</pre></section>')
     if verdict.rows:
-        parts += [_plots(verdict, past), _table(verdict)]
+        parts += [_table(verdict), _plots(verdict, past)]
     if verdict.facts:
         parts.append(_facts(verdict))
     head = f"{_HEAD}<title>{escape(verdict.title)}</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"

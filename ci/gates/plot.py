@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import html
 from collections.abc import Sequence
 
 from ci.gates.history import Point
+from ci.gates.numbers import shown
 from ci.gates.verdict import Row
 
 _WIDTH, _HEIGHT = 320, 120
@@ -50,17 +52,17 @@ def _expected(row: Row, scale: _Scale) -> list[str]:
     ]
 
 
-def _marks(points: Sequence[Point], unit: str, scale: _Scale) -> list[str]:
+def _marks(points: Sequence[Point], unit: str, scale: _Scale, current: datetime.datetime | None) -> list[str]:
     step = (_WIDTH - _LEFT - _RIGHT) / (len(points) + 1)
     places = [(round(_LEFT + step * (i + 1), 1), point) for i, point in enumerate(points)]
     line = " ".join(f"{x},{scale.y(point.measured.median)}" for x, point in places)
     marks = [f'<polyline class="run" points="{line}"/>']
     for x, point in places:
         at = point.measured
-        tip = f"{point.started:%Y-%m-%d %H:%M} UTC, wheel {point.wheel[:12]}: {at.median:.4g} {unit} [{at.low:.4g}, {at.high:.4g}]"
-        last = " last" if point is points[-1] else ""
+        tip = f"{point.started:%Y-%m-%d %H:%M} UTC, wheel {point.wheel[:12]}: {shown(at.median)} {unit} [{shown(at.low)}, {shown(at.high)}]"
+        now = " now" if point.started == current else ""
         marks.append(
-            f'<g class="point{last}"><line x1="{x}" x2="{x}" y1="{scale.y(at.low)}" y2="{scale.y(at.high)}"/>'
+            f'<g class="point{now}"><line x1="{x}" x2="{x}" y1="{scale.y(at.low)}" y2="{scale.y(at.high)}"/>'
             f'<circle cx="{x}" cy="{scale.y(at.median)}" r="3.5"><title>{html.escape(tip)}</title></circle></g>'
         )
     return marks
@@ -68,16 +70,16 @@ def _marks(points: Sequence[Point], unit: str, scale: _Scale) -> list[str]:
 
 def _axes(points: Sequence[Point], scale: _Scale) -> list[str]:
     ticks = [scale.low + (scale.high - scale.low) * part for part in (0.1, 0.5, 0.9)]
-    labels = [f'<text class="tick" x="{_LEFT - 5}" y="{scale.y(tick) + 3}" text-anchor="end">{tick:.4g}</text>' for tick in ticks]
+    labels = [f'<text class="tick" x="{_LEFT - 5}" y="{scale.y(tick) + 3}" text-anchor="end">{shown(tick)}</text>' for tick in ticks]
     days = [(f"{points[0].started:%Y-%m-%d}", _LEFT, "start"), (f"{points[-1].started:%Y-%m-%d}", _WIDTH - _RIGHT, "end")]
     if len(points) == 1:
         days = days[1:]
     return labels + [f'<text class="tick" x="{x}" y="{_HEIGHT - 5}" text-anchor="{anchor}">{day}</text>' for day, x, anchor in days]
 
 
-def history_plot(points: Sequence[Point], row: Row) -> str:
+def history_plot(points: Sequence[Point], row: Row, current: datetime.datetime | None) -> str:
     """Medians with their intervals, run by run; the expectation with its margin behind them."""
     scale = _scale(points, row)
-    inside = [*_expected(row, scale), *_marks(points, row.unit, scale), *_axes(points, scale)]
-    label = html.escape(f"{row.name}: {len(points)} runs, last {points[-1].measured.median:.4g} {row.unit}")
+    inside = [*_expected(row, scale), *_marks(points, row.unit, scale, current), *_axes(points, scale)]
+    label = html.escape(f"{row.name}: {len(points)} runs, last {shown(points[-1].measured.median)} {row.unit}")
     return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{"".join(inside)}</svg>'

@@ -8,7 +8,9 @@ from ci.gates.verdict import Verdict
 
 def as_text(verdict: Verdict) -> str:
     """All faults, the replacement lines, the verdict and how the exit code came about."""
-    lines = [str(fault) for fault in verdict.faults]
+    lines = []
+    for group in verdict.groups:
+        lines += [*(fault.line for fault in group), f"  remedy: {group[0].remedy}"]
     if verdict.replacements:
         lines += ["", "For a reviewed update (ci/gates/expectations), if the change is meant:", *verdict.replacements, ""]
     lines.append(verdict.summary)

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
-from ci.gates.faults import Fault, exit_code
+from ci.gates.faults import Fault, Kind, exit_code
 from ci.gates.noise import Interval
+
+_DOUBTFUL = (Kind.FOREIGN_BOARD, Kind.CHANGED, Kind.THROTTLED)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,11 @@ class Verdict:
             counted[fault.kind] += 1
         return "failed: " + ", ".join(f"{count} {kind.label}" for kind, count in counted.items())
 
+    @property
+    def groups(self) -> list[list[Fault]]:
+        """Neighbouring faults with one remedy."""
+        return [list(group) for _, group in itertools.groupby(self.faults, key=lambda fault: (fault.kind, fault.remedy))]
+
     def of(self, row: Row) -> list[Fault]:
         """A metric's faults."""
         return [fault for fault in self.faults if fault.metric == row.name]
@@ -60,5 +68,7 @@ class Verdict:
 
     @property
     def replacements(self) -> list[str]:
-        """Lines for a reviewed update."""
-        return list(dict.fromkeys(fault.replacement for fault in self.faults if fault.replacement))
+        """Lines for a reviewed update. A run whose board was not as it should be gives no figures."""
+        doubtful = any(fault.kind in _DOUBTFUL for fault in self.faults)
+        usable = [fault for fault in self.faults if not doubtful or not fault.metric]
+        return list(dict.fromkeys(fault.replacement for fault in usable if fault.replacement))

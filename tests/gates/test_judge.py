@@ -174,3 +174,19 @@ def test_emulated_runs_pass_only_an_emulated_gate(bench: made.Bench) -> None:
     outcome = bench.judge(lambda document: document.update(machine="emulated"), text)
     assert outcome == made.Outcome(0, "passed, function only (an emulator's speed is not judged): 4 metrics\n")
     assert bench.judge(expectations=text).code == 17
+
+
+def test_faults_with_one_remedy_say_it_once(bench: made.Bench) -> None:
+    outcome = bench.judge(lambda document: document["metrics"].__delitem__(slice(2)))
+    assert outcome.text.count("missing (23)") == 2
+    assert outcome.text.count("remedy:") == 1
+
+
+def test_a_throttled_run_gives_no_replacement_figures(bench: made.Bench) -> None:
+    def change(document: made.Document) -> None:
+        made.scaled(document, M1, 0.9)
+        document["fingerprint"]["after"]["throttled"] = True
+
+    outcome = bench.judge(change)
+    assert "regression (27)" in outcome.text
+    assert f'"{M1}" = ' not in outcome.text

@@ -64,7 +64,7 @@ def test_the_summary_names_verdict_fault_remedy_and_replacement(bench: made.Benc
     text = report(bench, "--summary", regressed())
     assert "**failed: 1 regression**" in text
     assert f"- **regression** (27) {M1}: median" in text
-    assert "_Remedy:_ find the commit" in text
+    assert "\n\n  _Remedy:_ find the commit" in text
     assert f'"{M1}" = {{ value = 27' in text
 
 
