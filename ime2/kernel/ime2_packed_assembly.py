@@ -86,8 +86,11 @@ class Function:
         return "\n".join([*head, *self.lines, "    ret", "    .cfi_endproc", f"    .size {name}, .-{name}", "", ""])
 
 
-# --- products: a0 activations, a1 weights, a2 sums, a3 end of the weights' full chunks, a4 whether a single pair follows, a5 whether the sums start at zero ---
-# Sums: for each 8 rows (or for the only 4) [8 columns of 4][row][column] in fp32.
+# --- products ---
+# a0 activations, a1 weights, a2 sums, a3 end of the weights' full chunks, a4 whether a single pair follows, a5 whether the sums start at
+# zero, a6 tiles of columns (at least 1), a7 bytes from a tile's weights to the next one's.
+# Sums of 4, 8 and 16 rows: for each 8 rows (or the only 4) [8 columns of 4][row][column] in fp32; of 32 rows, 16 columns before the others.
+# A chunk finds its accumulators cleared, and leaves them so. Results stay the same if a chunk is multiplied in another call.
 
 
 def dot_pair(f: Function, pair: int, tiles: Sequence[int], digits: int, weights: int, accumulators: int) -> None:
@@ -116,148 +119,194 @@ def over_chunks(f: Function, chunk: Callable[[Function, int], None]) -> None:
     f.label("done")
 
 
+def over_tiles(f: Function, tile: Callable[[Function], None], sum_bytes: int) -> None:
+    """t1, t2: this tile's activations and weights; t3: sum_bytes."""
+    f.op("mv t1, a0")
+    f.op("mv t2, a1")
+    f.op(f"li t3, {sum_bytes}")
+    f.label("tile")
+    tile(f)
+    f.op("addi a6, a6, -1")
+    f.op("add a2, a2, t3")
+    f.op("add t2, t2, a7")
+    f.op("add a3, a3, a7")
+    f.op("mv a0, t1")
+    f.op("mv a1, t2")
+    f.jump("bnez a6", "tile")
+
+
 def chunk_of_4_rows(f: Function, pairs: int) -> None:
-    """v0-v1 scales, v2-v3 row scales, v4-v7 accumulators, v8-v23 nibbles, v24-v27 sums, v28-v31 digits."""
+    """v0-v1 scales, v4-v7 accumulators, v8-v15 nibbles, v16-... digits, then row scales, v24-v27 sums, v28-v31 zero.
+
+    One load serves digits and row scales; of a full chunk it also takes two registers of what follows.
+    """
+    row_scales = 16 + 2 * pairs
     f.load(2, 0, "a1")
-    f.load(2 * pairs, 28, "a0")
+    f.load(4 * pairs, 16, "a0", (2 * pairs + 2) * REGISTER)
     for pair in range(pairs):
-        f.load(8, 8 + 8 * pair, "a1")
-    f.load(2, 2, "a0")
-    f.clear([4], 4)
-    for pair in range(pairs):
-        dot_pair(f, pair, [0], 28 + 2 * pair, 8 + 8 * pair, 4)
+        f.load(8, 8, "a1")
+        dot_pair(f, pair, [0], 16 + 2 * pair, 8, 4)
     # [high of 8 columns, low of 8 columns] twice to [high of 16 columns], [low of 16 columns].
     for c in (0, 2):
         f.pack(8 + c, 4 + c, 5 + c, 512)
-    for c in (0, 2):
-        f.multiply_add(24 + c, 2, 8 + c)
-    for c in (0, 2):
-        f.multiply_add(24 + c, 3, 9 + c)
+    f.op("vmv4r.v v4, v28")
+    for digit in range(2):
+        for c in (0, 2):
+            f.multiply_add(24 + c, row_scales + digit, 8 + digit + c)
 
 
-def multiply_4_rows() -> Function:
-    f = Function(f"{PREFIX}_multiply_4")
-    f.clear([24], 4)
+def tile_of_4_rows(f: Function) -> None:
+    f.op("vmv4r.v v24, v28")
     f.jump("bnez a5", "start")
     f.load(4, 24, "a2", 0)
     f.label("start")
     over_chunks(f, chunk_of_4_rows)
     f.store(4, 24, "a2")
+
+
+def multiply_4_rows() -> Function:
+    f = Function(f"{PREFIX}_multiply_4")
+    f.clear([4, 28], 4)
+    over_tiles(f, tile_of_4_rows, 512)
     return f
 
 
+def add_scaled(f: Function, sums: int, row_scales: int, accumulators: int, tiles: Sequence[int], width: int) -> None:
+    """At LMUL 2: two tiles' `width` accumulators each to the same sums. Row scales are there twice, for that."""
+    for tile in tiles:
+        for c in range(0, width, 2):
+            f.multiply_add(sums + 2 * c, row_scales + 2 * tile, accumulators + width * tile + c)
+
+
 def chunk_of_8_rows(f: Function, pairs: int) -> None:
-    """v0-v1 scales, v2-v3 row scales, v4-v7 digits, v8-v15 nibbles, v16-v23 accumulators, v24-v31 sums."""
+    """v0-v1 scales, v4-v7 digits, v8-v15 nibbles, v16-v23 accumulators, v24-v31 sums; v0-v3 row scales."""
     f.load(2, 0, "a1")
-    f.clear([16], 8)
     for pair in range(pairs):
         f.load(8, 8, "a1")
         f.load(4, 4, "a0")
         dot_pair(f, pair, range(2), 4, 8, 16)
-    f.load(2, 2, "a0")
-    for tile in range(2):
-        for c in range(COLUMN_GROUPS):
-            f.multiply_add(24 + 2 * c, 2 + tile, 16 + COLUMN_GROUPS * tile + c)
+    f.load(4, 0, "a0")
+    f.vtype(16, 2)
+    add_scaled(f, 24, 0, 16, range(2), COLUMN_GROUPS)
+    f.clear([16], 8)
 
 
-def multiply_8_rows() -> Function:
-    f = Function(f"{PREFIX}_multiply_8")
+def tile_of_8_rows(f: Function) -> None:
     f.clear([24], 8)
     f.jump("bnez a5", "start")
     f.load(8, 24, "a2", 0)
     f.label("start")
     over_chunks(f, chunk_of_8_rows)
     f.store(8, 24, "a2")
+
+
+def multiply_8_rows() -> Function:
+    f = Function(f"{PREFIX}_multiply_8")
+    f.clear([16], 8)
+    over_tiles(f, tile_of_8_rows, 1024)
     return f
 
 
 def chunk_of_16_rows(f: Function, pairs: int) -> None:
-    """v0-v1 scales, v4-v7 nibbles, then row scales, v8-v15 digits, then sums, v16-v31 accumulators."""
+    """v0-v1 scales, v4-v7 nibbles, v8-v15 digits, v16-v31 accumulators; v0-v7 row scales, v8-v15 sums. t4: sums of rows 8 to 15."""
     f.load(2, 0, "a1")
-    f.clear([16, 24], 8)
     for pair in range(pairs):
         f.load(8, 8, "a0")
         for half in range(2):
             f.load(4, 4, "a1")
             dot_half(f, pair, half, range(4), 8, 4, 16)
-    f.load(4, 4, "a0")
-    for block, sums in enumerate(("a2", "a6")):
+    f.load(8, 0, "a0")
+    f.vtype(16, 2)
+    for block, sums in enumerate(("a2", "t4")):
         f.load(8, 8, sums, 0)
-        for tile in (2 * block, 2 * block + 1):
-            for c in range(COLUMN_GROUPS):
-                f.multiply_add(8 + 2 * c, 4 + tile, 16 + COLUMN_GROUPS * tile + c)
+        add_scaled(f, 8, 0, 16, (2 * block, 2 * block + 1), COLUMN_GROUPS)
         f.store(8, 8, sums)
+    f.clear([16, 24], 8)
+
+
+def tile_of_16_rows(f: Function) -> None:
+    f.op("addi t4, a2, 1024")
+    f.jump("beqz a5", "start")
+    f.store(8, 16, "a2")
+    f.store(8, 24, "t4")
+    f.label("start")
+    over_chunks(f, chunk_of_16_rows)
 
 
 def multiply_16_rows() -> Function:
     f = Function(f"{PREFIX}_multiply_16")
-    f.op("addi a6, a2, 1024")
-    f.vtype(16)
-    f.jump("beqz a5", "start")
-    f.clear([8], 8)
-    f.store(8, 8, "a2")
-    f.store(8, 8, "a6")
-    f.label("start")
-    over_chunks(f, chunk_of_16_rows)
+    f.clear([16, 24], 8)
+    over_tiles(f, tile_of_16_rows, 2048)
     return f
 
 
-_SUMS_OF_32_ROWS = ("a2", "a7", "t1", "t2")
-
-
 def chunk_of_32_rows(f: Function, pairs: int) -> None:
-    """One half of the columns. v0 scales, v4-v7 nibbles, then sums, v8-v15 digits, then row scales, v16-v31 accumulators. a6 nibbles, t4 CHUNK."""
+    """One half of the columns. v0 scales, v4-v7 nibbles, v8-v15 digits, v16-v31 accumulators; v0-v7 sums, v8-v15 row scales.
+
+    a1 is where scales are, t5 where nibbles are; t4: sums of rows 16 to 31; t6: CHUNK.
+    """
     f.load(1, 0, "a1", 0)
-    f.op("add a1, a1, t4")
-    f.clear([16, 24], 8)
+    f.op("add a1, a1, t6")
     for pair in range(pairs):
-        f.load(4, 4, "a6", 1024 if pair == 0 else CHUNK - 1024)
+        f.load(4, 4, "t5", 1024 if pair == 0 else CHUNK - 1024)
         for group in range(2):
             f.load(8, 8, "a0")
             for tile in range(8):
                 for c in range(2):
                     f.dot(16 + 2 * tile + c, 8 + tile, 4 + 2 * group + c, 0, 2 * (2 * pair + group) + c)
-    f.load(8, 8, "a0")
-    for block, sums in enumerate(_SUMS_OF_32_ROWS):
-        f.load(4, 4, sums, 0)
-        for tile in (2 * block, 2 * block + 1):
-            for c in range(2):
-                f.multiply_add(4 + 2 * c, 8 + tile, 16 + 2 * tile + c)
-        f.store(4, 4, sums)
+    f.vtype(16, 2)
+    for rows, sums in enumerate(("a2", "t4")):
+        f.load(8, 8, "a0")
+        f.load(8, 0, sums, 0)
+        for block in range(2):
+            add_scaled(f, 4 * block, 8, 16 + 8 * rows, (2 * block, 2 * block + 1), 2)
+        f.store(8, 0, sums)
+    f.clear([16, 24], 8)
+
+
+def half_of_32_rows(f: Function) -> None:
+    f.op("addi t4, a2, 1024")
+    f.jump("beqz a5", "start")
+    f.store(8, 16, "a2")
+    f.store(8, 24, "t4")
+    f.label("start")
+    over_chunks(f, chunk_of_32_rows)
 
 
 def multiply_32_rows() -> Function:
     """16 columns, then the other 16: 32 rows of 32 columns are more accumulators than there are registers."""
     f = Function(f"{PREFIX}_multiply_32")
-    for before, sums in zip(_SUMS_OF_32_ROWS, _SUMS_OF_32_ROWS[1:], strict=False):
-        f.op(f"addi {sums}, {before}, 1024")
-    f.op("mv t3, a0")
-    f.op(f"li t4, {CHUNK}")
-    f.op("addi a6, a1, 256")
-    f.op("addi t5, a1, 128")
-    f.op("addi t6, a6, 512")
-    f.vtype(16)
+    f.op(f"li t6, {CHUNK}")
+    f.clear([16, 24], 8)
+    f.op("mv t1, a0")
+    f.op("mv t2, a1")
+    f.op("slli a6, a6, 1")
     f.label("half")
-    f.jump("beqz a5", "start")
-    f.clear([16], 4)
-    for sums in _SUMS_OF_32_ROWS:
-        f.store(4, 16, sums)
-    f.label("start")
-    over_chunks(f, chunk_of_32_rows)
-    f.jump("beqz t5", "end")
-    for sums in _SUMS_OF_32_ROWS:
-        f.op(f"addi {sums}, {sums}, 512")
+    # Bit 0 of a6: 0 for columns 0 to 15, 1 for 16 to 31. Nibbles of the latter lie 512 bytes further on, scales 128.
+    f.op("andi t0, a6, 1")
+    f.op("slli t3, t0, 9")
+    f.op("addi t5, t2, 256")
+    f.op("add t5, t5, t3")
+    f.op("slli t3, t0, 7")
+    f.op("add a1, t2, t3")
+    half_of_32_rows(f)
+    f.op("addi a2, t4, 1024")
+    f.op("mv a0, t1")
     f.op("addi a3, a3, 128")
-    f.op("mv a0, t3")
-    f.op("mv a1, t5")
-    f.op("mv a6, t6")
-    f.op("li t5, 0")
-    f.op(f"j {f.local('half')}")
-    f.label("end")
+    f.op("xori a6, a6, 1")
+    f.op("andi t0, a6, 1")
+    f.jump("bnez t0", "half")
+    f.op("addi a3, a3, -256")
+    f.op("add a3, a3, a7")
+    f.op("add t2, t2, a7")
+    f.op("addi a6, a6, -2")
+    f.jump("bnez a6", "half")
     return f
 
 
-# --- results: a0 sums, a1 row factors, a2 result, a3 bytes from row to row, a4 column factors; of a part of a tile also a5 rows (at least 1), a6 columns ---
+# --- results: a0 sums, a1 row factors, a2 result, a3 bytes from row to row ---
+# Whole tiles: a4 how many, fa0 the factor of all columns. Parts: a4 column factors, a5 rows (at least 1), a6 columns, a7 how many such tiles.
+# Sum * column factor * row factor, in this order: either form gives the same bits.
 
 
 def untile(f: Function, sums: Sequence[int]) -> None:
@@ -268,43 +317,92 @@ def untile(f: Function, sums: Sequence[int]) -> None:
     f.pack(10, 5, 7, 512)
 
 
-def store_row(f: Function, row: int, register: int, partial: bool, last: bool) -> None:
-    f.op(f"flw fa0, {4 * row}(a1)")
-    f.op(f"vfmul.vv v{register}, v{register}, v12")
-    f.op(f"vfmul.vf v{register}, v{register}, fa0")
-    if partial:
-        f.op(f"vse32.v v{register}, (a2)")
+def load_sums(f: Function, rows: int) -> None:
+    """The sums of 8 rows (of 4, if there are no more) in v24 to v31, [8 columns of 4][4 rows of 2]. t4: 32 rows' second half of columns."""
+    if rows == 32:
+        f.load(4, 24, "a0")
+        f.load(4, 28, "t4")
     else:
-        f.store(1, register, "a2")
-    if last:
-        return
-    f.op("add a2, a2, a3")
-    if partial:
-        f.op("addi a5, a5, -1")
-        f.jump("beqz a5", "done")
+        f.load(min(8, rows), 24, "a0")
 
 
-def store_rows(rows: int, partial: bool) -> Function:
-    f = Function(f"{PREFIX}_store_{'part_of_' if partial else ''}{rows}")
-    f.vtype(32)
-    f.load(1, 12, "a4", 0)
-    for first in range(0, rows, 4):
-        if first % 8 == 0:
-            f.load(min(8, rows), 24, "a0")
-        untile(f, range(24, 28) if rows == 4 else range(24 + first % 8 // 4, 32, 2))
-        if partial:
-            f.op("vsetvli zero, a6, e32, m1, ta, ma")
-        for r in range(4):
-            store_row(f, first + r, 8 + r, partial, first + r == rows - 1)
-        if partial and first + 4 < rows:
+def registers_of(rows: int, first: int) -> Sequence[int]:
+    return range(24, 28) if rows == 4 else range(24 + first % 8 // 4, 32, 2)
+
+
+def over_stored_tiles(f: Function, rows: int, left: str, tile: Callable[[Function], None]) -> None:
+    """t1, t3: where a tile's result and sums begin; t5: half of the sums; t6: their bytes."""
+    f.op("mv t1, a2")
+    f.op(f"li t5, {64 * rows}")
+    f.op(f"li t6, {128 * rows}")
+    f.label("tile")
+    f.op("mv t3, a0")
+    if rows == 32:
+        f.op("add t4, a0, t5")
+    tile(f)
+    f.op("add a0, t3, t6")
+    f.op("addi t1, t1, 128")
+    f.op("mv a2, t1")
+    f.op(f"addi {left}, {left}, -1")
+    f.jump(f"bnez {left}", "tile")
+
+
+def store_rows(rows: int) -> Function:
+    f = Function(f"{PREFIX}_store_{rows}")
+
+    def tile(f: Function) -> None:
+        for first in range(0, rows, 4):
+            if first % 8 == 0:
+                load_sums(f, rows)
+                f.vtype(32, min(8, rows))
+                f.op("vfmul.vf v24, v24, fa0")
+                f.vtype(32)
+            untile(f, registers_of(rows, first))
+            for r in range(4):
+                f.op(f"flw fa1, {4 * (first + r)}(a1)")
+                f.op(f"vfmul.vf v{8 + r}, v{8 + r}, fa1")
+                f.store(1, 8 + r, "a2")
+                if first + r < rows - 1:
+                    f.op("add a2, a2, a3")
+
+    over_stored_tiles(f, rows, "a4", tile)
+    return f
+
+
+def store_part_of_rows(rows: int) -> Function:
+    f = Function(f"{PREFIX}_store_part_of_{rows}")
+
+    def row(f: Function, index: int) -> None:
+        register = 8 + index % 4
+        f.op(f"flw fa1, {4 * index}(a1)")
+        f.op(f"vfmul.vv v{register}, v{register}, v12")
+        f.op(f"vfmul.vf v{register}, v{register}, fa1")
+        f.op(f"vse32.v v{register}, (a2)")
+        if index < rows - 1:
+            f.op("addi t2, t2, -1")
+            f.jump("beqz t2", "stored")
+            f.op("add a2, a2, a3")
+
+    def tile(f: Function) -> None:
+        f.op("mv t2, a5")
+        f.load(1, 12, "a4")
+        for first in range(0, rows, 4):
+            if first % 8 == 0:
+                load_sums(f, rows)
             f.vtype(32)
-    f.label("done")
+            untile(f, registers_of(rows, first))
+            f.op("vsetvli zero, a6, e32, m1, ta, ma")
+            for r in range(4):
+                row(f, first + r)
+        f.label("stored")
+
+    over_stored_tiles(f, rows, "a7", tile)
     return f
 
 
 def assembly() -> str:
     functions = [multiply_4_rows(), multiply_8_rows(), multiply_16_rows(), multiply_32_rows()]
-    functions += [store_rows(rows, partial) for rows in (4, 8, 16, 32) for partial in (False, True)]
+    functions += [store(rows) for rows in (4, 8, 16, 32) for store in (store_rows, store_part_of_rows)]
     return _HEADER + "\n".join(function.text() for function in functions) + _FOOTER
 
 

@@ -13,7 +13,8 @@ inline constexpr std::uint32_t kVersion = 1;  // of everything in ime2_packed_la
 
 struct Header {
   std::array<char, 8> magic;
-  std::uint32_t version, reserved;
+  std::uint32_t version;
+  float factor;  // of all columns; 0 if they differ
   std::uint64_t n, k, bytes;
 };
 

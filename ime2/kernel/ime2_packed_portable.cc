@@ -44,7 +44,7 @@ void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, co
     const int first = quantized(a[i], units.normal, scale.inverse), second = quantized(a[i + 1], units.normal, scale.inverse);
     std::uint8_t* group = to + block.digits_at(i / kGroup) + i % kGroup / 2;
     group[block.high_at(row)] = nibbles(high_digit(first), high_digit(second));
-    group[block.low_digits_at(row)] = nibbles(first, second);
+    group[block.low_at(row)] = nibbles(first, second);
   }
   store_row_scale(to + block.scales_at(count > 2 * kGroup ? 2 : 1), block, row, scale);
 }
@@ -101,7 +101,7 @@ void add_group(const std::uint8_t* activations, const RowBlock& block, const std
   std::array<Digits, 32> high, low;
   for (std::size_t row = 0; row < block.rows; row++) {
     high[row] = digits(activations + block.digits_at(g) + block.high_at(row));
-    low[row] = digits(activations + block.digits_at(g) + block.low_digits_at(row));
+    low[row] = digits(activations + block.digits_at(g) + block.low_at(row));
   }
   for (std::size_t n = 0; n < kTile; n++) {
     const Digits w = digits(tile + nibbles_at(chunk, g, n));
@@ -118,7 +118,7 @@ void add_chunk(const std::uint8_t* activations, const RowBlock& block, const std
   for (std::size_t g = 0; g < 2 * pairs; g++) add_group(activations, block, tile, chunk, g, of_chunk);
   const std::uint8_t* scales = activations + block.scales_at(pairs);
   for (std::size_t row = 0; row < block.rows; row++) {
-    const auto high = value_at<_Float16>(scales + block.high_at(row)), low = value_at<_Float16>(scales + block.low_scale_at(row));
+    const auto high = value_at<_Float16>(scales + block.high_scale_at(row)), low = value_at<_Float16>(scales + block.low_scale_at(row));
     for (std::size_t n = 0; n < kTile; n++) {
       sums[row][n] = add_scaled(sums[row][n], high, of_chunk.high[row][n]);
       sums[row][n] = add_scaled(sums[row][n], low, of_chunk.low[row][n]);
@@ -170,12 +170,13 @@ void ime2_packed_gemm_portable(const std::uint8_t* activations, const std::uint8
   for (std::size_t first = 0; first < m;) {
     const RowBlock block = row_block(first, m);
     for (std::size_t index = slice.first_tile; index < slice.first_tile + slice.tiles; index++) {
-      const std::uint8_t* tile = blob + kHeaderBytes + index * tile_bytes(header.k);
+      const std::uint8_t* tile = blob + tiles_at(header.n) + index * tile_bytes(header.k);
+      const std::uint8_t* column_factors = blob + column_factors_at(index);
       const Sums<float> sums = block_times_tile(from, block, tile, header.k);
       for (std::size_t row = 0; row < block.rows; row++) {
         const auto factor = value_at<float>(activations, first + row);
         for (std::size_t n = 0; n < std::min(kTile, header.n - index * kTile); n++) {
-          out[(first + row) * stride + index * kTile + n] = sums[row][n] * value_at<float>(tile, n) * factor;
+          out[(first + row) * stride + index * kTile + n] = sums[row][n] * value_at<float>(column_factors, n) * factor;
         }
       }
     }

@@ -68,7 +68,7 @@ void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, co
   const ChunkScale scale = chunk_scale(largest, smallest, units);
   const vuint16m1_t both = digits(normal, scale.inverse, count);
   scatter(to + block.high_at(row), offsets, nibbles(both, 4, count / 2), count / 16);
-  scatter(to + block.low_digits_at(row), offsets, __riscv_vxor_vx_u8mf2(nibbles(both, 0, count / 2), 0x88, count / 2), count / 16);
+  scatter(to + block.low_at(row), offsets, __riscv_vxor_vx_u8mf2(nibbles(both, 0, count / 2), 0x88, count / 2), count / 16);
   store_row_scale(to + block.scales_at(count > 2 * kGroup ? 2 : 1), block, row, scale);
 }
 

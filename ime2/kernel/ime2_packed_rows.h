@@ -67,11 +67,9 @@ inline void store_eight(std::uint8_t* to, _Float16 scale) {
 
 // `scales`: the row scale registers of a chunk.
 inline void store_row_scale(std::uint8_t* scales, const RowBlock& block, std::size_t row, const ChunkScale& scale) {
-  store_eight(scales + block.high_at(row), scale.high);
-  store_eight(scales + block.low_scale_at(row), scale.low);
-  if (block.tiles == 1) {
-    store_eight(scales + block.high_at(row) + RowBlock::kTwin, scale.high);
-    store_eight(scales + block.low_scale_at(row) + RowBlock::kTwin, scale.low);
+  for (const std::size_t copy : {std::size_t{0}, block.scale_twin()}) {
+    store_eight(scales + block.high_scale_at(row) + copy, scale.high);
+    store_eight(scales + block.low_scale_at(row) + copy, scale.low);
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Portable: the weight blob.
 
-#include <array>
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "ime2/kernel/ime2_packed.h"
 #include "ime2/kernel/ime2_packed_header.h"
@@ -15,41 +15,63 @@ namespace {
 
 using namespace ime2::packed;
 
-// Factors below 2^kLowestExponent do not exist: scales that small lose bits, and then vanish.
+// Factors below 2^(kLowestExponent - kShift) do not exist: scales that small lose bits, and then vanish.
 constexpr int kLowestExponent = -110;
+// Columns share a factor if their largest scales differ by less than 2^kSharedSpan: fp16 scales keep all bits down to 2^-14.
+constexpr int kSharedSpan = 8;
 
-// One column and its scales; `groups` of them.
-struct Column {
+// Columns and their scales, as they come.
+struct Columns {
   const std::uint8_t* qweight;
   const float* scales;
-  std::size_t groups;
+  std::size_t count, groups;
+
+  const std::uint8_t* nibbles(std::size_t column, std::size_t group) const { return qweight + (column * groups + group) * kGroupBytes; }
+  float scale(std::size_t column, std::size_t group) const { return scales[column * groups + group]; }
 };
 
-float largest_scale(const Column& column) {
+float largest_scale(const Columns& columns, std::size_t column) {
   float largest = 0;
-  for (std::size_t g = 0; g < column.groups; g++) largest = std::max(largest, std::fabs(column.scales[g]));
+  for (std::size_t g = 0; g < columns.groups; g++) largest = std::max(largest, std::fabs(columns.scale(column, g)));
   return largest;
 }
 
-// Power of two that brings the column's largest scale to between 1 and 2, where sums of fp16 have room.
-int column_exponent(const Column& column) {
-  const float largest = largest_scale(column);
-  return largest == 0 ? 0 : std::max(std::ilogb(largest), kLowestExponent);
+// Power of two that brings a largest scale to between 1 and 2, where sums of fp16 have room.
+int exponent_of(float largest) { return std::max(std::ilogb(largest), kLowestExponent); }
+
+// The exponent that all columns can share; none if their sizes differ too much. Columns of zeros take any.
+std::optional<int> shared_exponent(const Columns& columns) {
+  int least = std::numeric_limits<int>::max(), most = kLowestExponent;
+  for (std::size_t column = 0; column < columns.count; column++) {
+    const float largest = largest_scale(columns, column);
+    if (largest == 0) continue;
+    least = std::min(least, exponent_of(largest));
+    most = std::max(most, exponent_of(largest));
+  }
+  return most < least + static_cast<long long>(kSharedSpan) ? std::optional(most) : std::nullopt;
 }
+
+int own_exponent(const Columns& columns, std::size_t column) {
+  const float largest = largest_scale(columns, column);
+  return largest == 0 ? 0 : exponent_of(largest);
+}
+
+float factor_of(int exponent) { return std::ldexp(1.0f, exponent - kShift); }
 
 void store_nibbles(std::uint8_t* to, const std::uint8_t* qweight) {
   for (std::size_t j = 0; j < kGroupBytes; j++) to[j] = qweight[j] ^ 0x88;  // w + 8 to two's complement
 }
 
-void pack_column(const Column& column, std::size_t at, std::uint8_t* tile) {
-  const int exponent = column_exponent(column);
-  const float factor = std::ldexp(1.0f, exponent - kShift);
-  std::memcpy(tile + at * sizeof factor, &factor, sizeof factor);
-  for (std::size_t group = 0; group < column.groups; group++) {
+void pack_column(const Columns& columns, std::size_t column, int exponent, std::uint8_t* blob) {
+  const float factor = factor_of(exponent);
+  const std::size_t at = column % kTile;
+  std::uint8_t* tile = blob + tiles_at(columns.count) + column / kTile * tile_bytes(columns.groups * kGroup);
+  std::memcpy(blob + column_factors_at(column / kTile) + at * sizeof factor, &factor, sizeof factor);
+  for (std::size_t group = 0; group < columns.groups; group++) {
     const std::size_t chunk = group / kChunkGroups, g = group % kChunkGroups;
-    const _Float16 scale = static_cast<_Float16>(std::ldexp(column.scales[group], -exponent));
+    const _Float16 scale = static_cast<_Float16>(std::ldexp(columns.scale(column, group), -exponent));
     std::memcpy(tile + scale_at(chunk, g, at), &scale, sizeof scale);
-    store_nibbles(tile + nibbles_at(chunk, g, at), column.qweight + group * kGroupBytes);
+    store_nibbles(tile + nibbles_at(chunk, g, at), columns.nibbles(column, group));
   }
 }
 
@@ -64,7 +86,7 @@ bool finite(const float* scales, std::size_t count) {
 bool possible(std::uint64_t n, std::uint64_t k) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 4;
   if (n == 0 || k == 0 || k % kGroup != 0 || n > most || k > most / kChunkBytes) return false;
-  return tiles(n) <= (most - kHeaderBytes) / tile_bytes(k);
+  return tiles(n) <= (most - kHeaderBytes) / (kRegister + tile_bytes(k));
 }
 
 }  // namespace
@@ -83,19 +105,18 @@ const char* ime2_packed_status_text(enum ime2_packed_status status) {
   return "unknown status of a packed weight";
 }
 
-std::size_t ime2_packed_weight_bytes(std::size_t n, std::size_t k) { return kHeaderBytes + tiles(n) * tile_bytes(k); }
+std::size_t ime2_packed_weight_bytes(std::size_t n, std::size_t k) { return tiles_at(n) + tiles(n) * tile_bytes(k); }
 
 enum ime2_packed_status ime2_packed_weight_pack(const std::uint8_t* qweight, const float* scales, std::size_t n, std::size_t k, std::uint8_t* blob) {
   if (!possible(n, k)) return IME2_PACKED_SHAPE;
-  const std::size_t groups = k / kGroup, bytes = ime2_packed_weight_bytes(n, k);
-  if (!finite(scales, n * groups)) return IME2_PACKED_NOT_FINITE;
+  const Columns columns{qweight, scales, n, k / kGroup};
+  if (!finite(scales, n * columns.groups)) return IME2_PACKED_NOT_FINITE;
+  const std::size_t bytes = ime2_packed_weight_bytes(n, k);
+  const std::optional<int> shared = shared_exponent(columns);
   std::memset(blob, 0, bytes);
-  const Header header{kMagic, kVersion, 0, n, k, bytes};
+  const Header header{kMagic, kVersion, shared ? factor_of(*shared) : 0, n, k, bytes};
   std::memcpy(blob, &header, sizeof header);
-  for (std::size_t column = 0; column < n; column++) {
-    pack_column({qweight + column * groups * kGroupBytes, scales + column * groups, groups}, column % kTile,
-                blob + kHeaderBytes + column / kTile * tile_bytes(k));
-  }
+  for (std::size_t column = 0; column < n; column++) pack_column(columns, column, shared ? *shared : own_exponent(columns, column), blob);
   return IME2_PACKED_OK;
 }
 
@@ -105,7 +126,7 @@ enum ime2_packed_status ime2_packed_weight_inspect(const std::uint8_t* blob, std
   if (bytes < kHeaderBytes) return IME2_PACKED_TRUNCATED;
   std::memcpy(&header, blob, sizeof header);
   if (header.version != kVersion) return IME2_PACKED_VERSION;
-  if (header.reserved != 0 || !possible(header.n, header.k) || header.bytes != ime2_packed_weight_bytes(header.n, header.k)) return IME2_PACKED_SHAPE;
+  if (!possible(header.n, header.k) || header.bytes != ime2_packed_weight_bytes(header.n, header.k)) return IME2_PACKED_SHAPE;
   if (bytes < header.bytes) return IME2_PACKED_TRUNCATED;
   *n = header.n;
   *k = header.k;
