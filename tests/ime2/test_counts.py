@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from ime2.counts import cli, report
+from ime2.counts import cli, profile, report
 from ime2.counts.errors import CountError
 from ime2.counts.measure import KERNELS, ROWS, Row, Shape, Tools, in_runfiles, measure
 
@@ -66,3 +67,25 @@ def test_a_shape_that_is_not_of_whole_tiles_is_refused() -> None:
 def test_a_failing_guest_program_is_an_error(tools: Tools) -> None:
     with pytest.raises(CountError, match="no such kernel"):
         measure(tools, "absent", Shape(32, 32), [1])
+
+
+def test_files_hold_what_the_table_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = ["--shape", "512,64", "--m", "2", "--kernel", "published"]
+    assert cli.main([*wanted, "--json", str(tmp_path / "counts.json"), "--facts", str(tmp_path / "counts.tsv")]) == 0
+    gemm, quantize = json.loads((tmp_path / "counts.json").read_text())["rows"]
+    assert (gemm["part"], quantize["part"]) == ("gemm", "quantize")
+    assert str(gemm["instructions"]) in capsys.readouterr().out
+    assert f"published\tgemm\t512\t64\t2\tweight_bytes\t{gemm['weight_bytes']}" in (tmp_path / "counts.tsv").read_text().splitlines()
+
+
+def test_a_load_that_the_watch_did_not_see_is_an_error(tools: Tools) -> None:
+    call = {profile.Slot(0, 0x2050407): profile.Count("vload", 3, 384)}
+    with pytest.raises(CountError, match="what it reads is unknown"):
+        profile.check_watched(call, {}, profile.read_program(tools.steps.resolve()))
+
+
+def test_a_truncated_counts_file_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "counts.tsv"
+    file.write_text("process\t7\ntotal\tinstructions\t5\ninsn\tother\t0x13\t4\t0\t0x100\t-\n")
+    with pytest.raises(CountError, match="process 7 are missing"):
+        profile.read_profiles(file)
