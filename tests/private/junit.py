@@ -115,6 +115,18 @@ def from_journal(session: Session, reason: str, stacks: str, facts: Mapping[str,
     return _bytes([suite])
 
 
+def with_error(report: bytes, problem: str) -> bytes:
+    """The report with one more case, for what is wrong with the session as a whole."""
+    root = ElementTree.fromstring(report)
+    suite = root.find("testsuite")
+    if suite is None:
+        suite = ElementTree.SubElement(root, "testsuite", name="pytest", tests="0", errors="0")
+    _mark(_add(suite, OUTSIDE), "error", problem.splitlines()[0], problem)
+    for attribute in ("tests", "errors"):
+        suite.set(attribute, str(int(suite.get(attribute, "0")) + 1))
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
 def _drop_empty_output(suite: ElementTree.Element) -> None:
     for case in suite.iter("testcase"):
         for element in [child for child in case if child.tag in ("system-out", "system-err")]:

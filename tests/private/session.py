@@ -13,6 +13,7 @@ import journal
 import junit
 from guest import supervise
 
+_NO_TESTS = 5  # pytest's exit code
 _KILLED = "killed from outside; this is what was known at the last progress line"
 
 
@@ -41,12 +42,15 @@ class Session:
             session = self._write_from_journal(reason)
             print(f"{self.name}: {reason}; it was running {session.running or 'no test'}\n{self._stacks()}", file=sys.stderr)
             return 1
-        if code != 0:
-            return code if code > 0 else 1
-        problem = junit.complaint(junit.count(self.report), max_skipped)
+        counts = junit.count(self.report)
+        problem = junit.complaint(counts, max_skipped) if code in (0, _NO_TESTS) else None
+        if code != 0 and not problem and not counts.failed:
+            problem = f"pytest ended with exit code {code}, though no case failed\n  remedy: see the log"
         if problem:
+            # Without it the file would look like that of a good session.
+            self.report.write_bytes(junit.with_error(self.report.read_bytes(), problem))
             print(f"{self.name}: {problem}", file=sys.stderr)
-        return 1 if problem else 0
+        return 0 if code == 0 and not problem else max(code, 1)
 
     def _complete(self, code: int) -> str | None:
         """pytest's report becomes Bazel's; why not, where there is none to use."""

@@ -148,6 +148,12 @@ def test_100_mb_of_output_leave_the_report_small(sample: str) -> None:
 
 
 @BOTH
+def test_skip_that_the_rule_does_not_allow_is_an_error_in_the_report(sample: str) -> None:
+    report = run(sample, "skipping")
+    assert report.code == 1 and report.kinds() | {"outside of any test": "error", "test_skipping": "skipped"} == report.kinds()
+
+
+@BOTH
 def test_xml_characters_in_names_survive(sample: str) -> None:
     kinds = run(sample, "names").kinds()
     assert kinds['test_names[<odd & "quoted">]]>]'] == "passed" and kinds["test_names[odd a::b[1]]"] == "failure"

@@ -132,6 +132,11 @@ def test_pytests_report_gets_the_facts_and_loses_empty_captures() -> None:
     assert suite.find("testcase/system-out") is None and suite.find("properties/property").get("value") == "x100"
 
 
+def test_complaint_about_a_session_is_an_error_in_its_report() -> None:
+    suite = ElementTree.fromstring(junit.with_error(b"<testsuites><testsuite tests='1' errors='0'><testcase name='a'/></testsuite></testsuites>", "2 skipped"))[0]
+    assert [case.find("error") is not None for case in suite] == [False, True] and (suite.get("tests"), suite.get("errors")) == ("2", "1")
+
+
 def test_long_text_says_how_much_was_cut() -> None:
     cut = xml_text.fit("a" * 100_000, limit=1000)
     assert "[... 99000 of 100000 characters left out ...]" in cut and len(cut) < 1100
