@@ -13,7 +13,9 @@
 #pragma GCC visibility push(hidden)
 namespace ime2::pool {
 
-class Gate {
+// Word is std::atomic<std::uint32_t>, or a test's that dawdles before each access.
+template <typename Word>
+class BasicGate {
  public:
   // What was written before open() is seen after await(). The last access to the gate may be the waking of a sleeper
   // that is gone already; a sleeper of the next turn then wakes once for nothing.
@@ -48,10 +50,11 @@ class Gate {
   // Errors are the expected ones: the word changed meanwhile, or a signal came. The caller looks again.
   void futex(int operation, std::uint32_t value) noexcept { ::syscall(SYS_futex, &state_, operation, value, nullptr, nullptr, 0); }
 
-  std::atomic<std::uint32_t> state_ = kClosed;
+  Word state_ = kClosed;
+  static_assert(sizeof(Word) == sizeof(std::uint32_t), "the kernel looks at the word itself");
 };
 
-static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free, "the kernel looks at the word itself");
+using Gate = BasicGate<std::atomic<std::uint32_t>>;
 
 }  // namespace ime2::pool
 #pragma GCC visibility pop

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pool promises of threads, forks, failures and its end, whatever the cores are. The same program runs on the
 // emulated board and, with stand_in_switch.cc, on the build machine.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -77,22 +79,89 @@ void print_sleepers(std::size_t runs) {
   std::printf("slices_missing %zu\n", expected - ran);
 }
 
-void print_callers(std::size_t callers, std::size_t runs) {
-  std::atomic<std::size_t> wrong = 0, inside = 0, most_inside = 0;
+// Dawdles before each access, for none to some hundred nanoseconds: what happens between two accesses of one thread
+// gets time to happen.
+class SlowWord {
+ public:
+  SlowWord(std::uint32_t value) : value_(value) {}
+  std::uint32_t load(std::memory_order order) const { return dawdle(), value_.load(order); }
+  void store(std::uint32_t value, std::memory_order order = std::memory_order_seq_cst) { dawdle(), value_.store(value, order); }
+  std::uint32_t exchange(std::uint32_t value, std::memory_order order) { return dawdle(), value_.exchange(value, order); }
+  bool compare_exchange_strong(std::uint32_t& seen, std::uint32_t value, std::memory_order order) {
+    return dawdle(), value_.compare_exchange_strong(seen, value, order);
+  }
+
+ private:
+  static void dawdle() {
+    static std::atomic<std::uint64_t> seeds = 1;
+    thread_local std::uint64_t state = seeds++;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    if (state >> 56 == 0) return std::this_thread::yield();
+    for (std::uint64_t i = state >> 57; i != 0; --i) asm volatile("");
+  }
+  std::atomic<std::uint32_t> value_;
+};
+
+// Two threads that open each other's gate. A lost wake-up stops both for good.
+void print_gates(std::size_t turns) {
+  pool::BasicGate<SlowWord> there, back;
+  std::size_t ahead = 0, seen = 0;  // not atomic: the gates order them
+  std::thread other([&] {
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+      there.await(turn % 3);
+      seen += ahead;
+      back.open();
+    }
+  });
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    ahead = turn;
+    there.open();
+    back.await(turn % 5);
+  }
+  other.join();
+  std::printf("gates turns %zu right %d\n", turns, seen == turns * (turns - 1) / 2);
+}
+
+// `between` is done by the first caller between its runs.
+void print_callers(std::size_t callers, std::size_t runs, const std::function<void()>& between) {
+  std::atomic<std::size_t> wrong = 0, inside = 0, overlaps = 0;
   std::vector<std::thread> threads;
   for (std::size_t caller = 0; caller < callers; ++caller) {
     threads.emplace_back([&, caller] {
-      wrong += wrong_runs(runs, caller * 1000);
-      // Never two callers' slices at the same time.
-      pool::run(1, 1, [&](std::size_t, std::size_t) {
-        const std::size_t now = ++inside;
-        if (now > most_inside) most_inside = now;
-        --inside;
-      });
+      for (std::size_t run = 0; run < runs; ++run) {
+        wrong += wrong_runs(1, caller * runs + run);
+        pool::run(1, 1, [&](std::size_t, std::size_t) {
+          overlaps += ++inside != 1;
+          std::this_thread::yield();
+          --inside;
+        });
+        if (caller == 0) between();
+      }
     });
   }
   for (auto& thread : threads) thread.join();
-  std::printf("callers %zu wrong %zu at_once %zu\n", callers, wrong.load(), most_inside.load());
+  std::printf("callers %zu wrong %zu overlaps %zu\n", callers, wrong.load(), overlaps.load());
+}
+
+std::atomic<std::size_t> handled_by_workers, handled_by_others;
+
+// A signal to the process that its own thread blocks for now: only a worker could take it.
+void print_signals() {
+  signal(SIGUSR1, [](int) { (pool::in_crew() ? handled_by_workers : handled_by_others)++; });
+  sigset_t usr1, before, after;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  pool::start();
+  pthread_sigmask(SIG_BLOCK, &usr1, &after);
+  bool same = true;
+  for (int number = 1; number < 64; ++number) same = same && sigismember(&before, number) == sigismember(&after, number);
+  for (int i = 0; i < 50; ++i) {
+    kill(getpid(), SIGUSR1);
+    check_run(20, 8, 1);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &usr1, nullptr);
+  std::printf("signals by_workers %zu by_others %zu callers_mask_kept %d\n", handled_by_workers.load(), handled_by_others.load(), same);
 }
 
 std::string in_child(const std::function<bool()>& check) {
@@ -146,14 +215,16 @@ void print_fork_during(std::size_t forks) {
   std::printf("parent wrong %zu\n", wrong.load());
 }
 
+// All slices from 2 on fail. The first ones wait for each other, so that every worker has failures.
 void print_failures() {
-  std::atomic<std::size_t> ran = 0;
   for (const std::size_t workers : {1, 3, 8}) {
-    ran = 0;
+    std::atomic<std::size_t> ran = 0;
+    std::barrier all(static_cast<std::ptrdiff_t>(workers));
     try {
       pool::run(50, workers, [&](std::size_t slice, std::size_t) {
+        if (slice < workers) all.arrive_and_wait();
         ran++;
-        if (slice % 10 == 7) throw std::out_of_range("slice " + std::to_string(slice));
+        if (slice >= 2) throw std::out_of_range("slice " + std::to_string(slice));
       });
       std::printf("no exception\n");
     } catch (const std::out_of_range& error) {
@@ -199,15 +270,18 @@ bool ask(const std::string& name, const std::string& argument) {
   std::size_t first = 0, second = 0;
   std::sscanf(argument.c_str(), "%zu,%zu", &first, &second);
   const std::map<std::string, std::function<void()>> questions{
-      {"callers", [&] { print_callers(first, second); }},
+      {"callers", [&] { print_callers(first, second, [] {}); }},
+      {"callers_and_stops", [&] { print_callers(first, second, pool::stop); }},
       {"exit_in_worker", [] { pool::run(1, 1, [](std::size_t, std::size_t) { std::exit(3); }); }},
       {"failures", print_failures},
       {"fork_after", print_fork_after},
       {"fork_before", print_fork_before},
       {"fork_during", [&] { print_fork_during(first); }},
+      {"gates", [&] { print_gates(first); }},
       {"leave_during_run", leave_during_run},
       {"nested", print_nested},
       {"restarts", print_restarts},
+      {"signals", print_signals},
       {"sleepers", [&] { print_sleepers(first); }},
       {"start", fact::start},
       {"stop", pool::stop},
