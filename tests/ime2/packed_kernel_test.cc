@@ -27,6 +27,15 @@ void bits_are_the_portable_products() {
   }
 }
 
+// Such columns have factors of their own.
+void columns_of_any_size_have_the_portable_bits() {
+  for (const std::size_t m : {1, 4, 8, 16, 21, 32}) {
+    Problem problem({m, 70, 160}, 10);
+    for (std::size_t i = 0; i < problem.scales.size(); i++) problem.scales[i] = std::ldexp(problem.scales[i], static_cast<int>(i / 5) * 3 - 110);
+    expect(differences(problem.run(ime2_packed_gemm), problem.run(ime2_packed_gemm_portable)) == 0, described(problem.shape) + ": the same bits");
+  }
+}
+
 // Long enough for several parts of K, wide enough for two strips of columns.
 void parts_of_k_and_strips_do_not_show() {
   for (const Shape& shape : {Shape{4, 32, 33 * 128 + 64}, Shape{8, 32, 17 * 128}, Shape{16, 288, 9 * 128}, Shape{32, 288, 5 * 128 + 32}}) {
@@ -274,6 +283,7 @@ constexpr Case kCases[] = {
     {"a_row_has_the_same_bits_in_every_batch", a_row_has_the_same_bits_in_every_batch},
     {"a_row_that_is_not_finite_is_nan_and_alone", a_row_that_is_not_finite_is_nan_and_alone},
     {"bits_are_the_portable_products", bits_are_the_portable_products},
+    {"columns_of_any_size_have_the_portable_bits", columns_of_any_size_have_the_portable_bits},
     {"each_element_meets_its_weight", each_element_meets_its_weight},
     {"error_is_within_one_percent_of_the_largest", error_is_within_one_percent_of_the_largest},
     {"groups_have_their_own_scales", groups_have_their_own_scales},
