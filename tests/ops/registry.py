@@ -51,6 +51,9 @@ DTYPES: dict[str, tuple[torch.dtype, ...]] = {
     "gelu_tanh": FLOATS,
     "gelu_tanh_and_mul": FLOATS,
     "greedy_argmax": (torch.float32,),
+    "ime2_gemm_packed": FLOATS,
+    "ime2_gemm_packed.out": FLOATS,
+    "ime2_hp_gemm_cpu": (torch.float32,),
     "int4_scaled_mm_cpu": HALVES,
     "mamba_chunk_scan_fwd_cpu": FLOATS,
     "mla_decode_kvcache": FLOATS,
@@ -85,7 +88,9 @@ MISSING_AT_SCALAR = r"^{name}: .*\blevels? .*x100.*\blevel scalar\b"
 OPAQUE_OUTPUT = frozenset({"get_scheduler_metadata"})
 
 VECTOR_LEVELS = ("rvv128", "x100")
-LEVELS = ("scalar", *VECTOR_LEVELS)
+# Cores and a board where only the tests of the IME2 ops run: for all other ops they are like one of the above.
+MATRIX_LEVEL, BOARD = "a100", "sm10"
+LEVELS = ("scalar", *VECTOR_LEVELS, MATRIX_LEVEL, BOARD)
 MARKS = ("covers", "refuses", "states")
 
 
@@ -105,7 +110,7 @@ def level() -> str:
 
 
 def is_vector_level() -> bool:
-    return level() != "scalar"
+    return level() in VECTOR_LEVELS
 
 
 def library_path() -> Path:
@@ -183,13 +188,18 @@ def _returned(result: Any) -> list[torch.Tensor]:
 
 @dataclass(frozen=True)
 class Op:
-    """One op of the library under test."""
+    """One op of the library under test, or with `.` and its name an overload of it."""
 
     name: str
 
+    def overload(self) -> torch._ops.OpOverload:
+        """What torch's own tools take."""
+        name, _, overload = self.name.partition(".")
+        return getattr(getattr(getattr(torch.ops, NAMESPACE), name), overload or "default")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         CALLS.names.add(self.name)
-        overload = getattr(getattr(torch.ops, NAMESPACE), self.name).default
+        overload = self.overload()
         result = overload(*args, **kwargs)
         if DAMAGE is not None and DAMAGE.hits(self.name):
             for tensor in _written(overload._schema, args, kwargs) + _returned(result):

@@ -4,7 +4,7 @@
 load("//toolchains/isa:levels.bzl", "LEVELS")
 load(":paths.bzl", "tool_inputs")
 
-# The one place outside the levels: runtime/level.cc asks there whether an extension executes.
+# The one place outside the levels: the runtime asks there whether an extension executes.
 _PROBES = "sm10_probe_text"
 
 def _library_audit_impl(ctx):
@@ -15,8 +15,12 @@ def _library_audit_impl(ctx):
     arguments.add("--readelf", ctx.executable._readelf)
     arguments.add("--objdump", ctx.executable._objdump)
     arguments.add_all(ctx.attr.needed, before_each = "--needed")
-    sections = ["vml_%s_text" % level for level in ctx.attr.levels if LEVELS[level].vlen]
-    arguments.add_all(sections + ([_PROBES] if sections else []), before_each = "--vector-section")
+    for kind, levels in [
+        ("vector", [level for level in ctx.attr.levels if LEVELS[level].vlen]),
+        ("matrix", [level for level in ctx.attr.levels if "xsmtvdotii" in LEVELS[level].extensions]),
+    ]:
+        sections = ["vml_%s_text" % level for level in levels] + ([_PROBES] if levels else [])
+        arguments.add_all(sections, before_each = "--%s-section" % kind)
     arguments.add("--report", report)
     ctx.actions.run(
         executable = ctx.executable._python,
@@ -34,10 +38,10 @@ def _library_audit_impl(ctx):
 
 library_audit = rule(
     implementation = _library_audit_impl,
-    doc = "Report on a riscv64 library; building it fails when vector code, a path or a dependency stands where it must not.",
+    doc = "Report on a riscv64 library; building it fails when vector or matrix code, a path or a dependency stands where it must not.",
     attrs = {
         "levels": attr.string_list(
-            doc = "Levels whose kernels the library holds.",
+            doc = "Levels and parts whose kernels the library holds.",
         ),
         "library": attr.label(
             doc = "The shared library.",

@@ -5,6 +5,9 @@
     level_plan                      stubs and symbol lists, derived from the objects
     level_library                   renames, links
 
+A level_kernels target can also be a part: its entry points are called by name, from code that has asked for the core, and
+it takes no core away from the levels.
+
 Only the bindings and the stubs see the ops' own names; every level's copy is local to its object but for its
 vml_<level>_<op> names. How the level is chosen: runtime/level.cc and tools/plan_levels.py.
 """
@@ -24,7 +27,7 @@ LevelKernelsInfo = provider(
 LevelPlanInfo = provider(
     doc = "How the levels become one library.",
     fields = {
-        "keep": "Dict: level name to the list of symbols that stay global.",
+        "keep": "Dict: level or part name to the list of symbols that stay global.",
         "late": "List of the symbols that are bound when the library is loaded.",
         "redefine": "Dict: level name to objcopy's list of renames.",
     },
@@ -129,6 +132,7 @@ level_kernels = rule(
 def _level_plan_impl(ctx):
     folder = ctx.label.name
     levels = [target[LevelKernelsInfo] for target in ctx.attr.levels]
+    parts = [target[LevelKernelsInfo] for target in ctx.attr.parts]
     bindings = _objects([ctx.attr.bindings])
     if len(bindings) != 1:
         fail("{}: bindings must be one object, got {}".format(ctx.label, len(bindings)))
@@ -136,7 +140,7 @@ def _level_plan_impl(ctx):
     stubs = ctx.actions.declare_file(folder + "/stubs.S")
     late = ctx.actions.declare_file(folder + "/late")
     ops = ctx.actions.declare_file(folder + "/ops")
-    keep = {level.level: ctx.actions.declare_file("{}/{}.keep".format(folder, level.level)) for level in levels}
+    keep = {level.level: ctx.actions.declare_file("{}/{}.keep".format(folder, level.level)) for level in levels + parts}
     redefine = {level.level: ctx.actions.declare_file("{}/{}.redefine".format(folder, level.level)) for level in levels}
     arguments = ctx.actions.args()
     arguments.add(ctx.file._planner)
@@ -144,6 +148,8 @@ def _level_plan_impl(ctx):
     arguments.add("--bindings", bindings[0])
     for level in levels:
         arguments.add("--level", "{}:{}={}".format(level.level, (LEVELS[level.level].vlen or 0) // 8, level.object.path))
+    for part in parts:
+        arguments.add("--part", "{}={}".format(part.level, part.object.path))
     arguments.add_all(support, before_each = "--support")
     for library in ctx.attr.late_libraries:
         arguments.add("--late", "{}/{}".format(ctx.file.sysroot.path, library))
@@ -152,7 +158,7 @@ def _level_plan_impl(ctx):
         executable = ctx.executable._python,
         arguments = [arguments],
         inputs = depset(
-            bindings + support + [level.object for level in levels] + [ctx.file._planner, ctx.file.sysroot],
+            bindings + support + [level.object for level in levels + parts] + [ctx.file._planner, ctx.file.sysroot],
             transitive = [tool_inputs(ctx.attr._nm, ctx.attr._python)],
         ),
         outputs = [stubs, late, ops] + keep.values() + redefine.values(),
@@ -180,6 +186,10 @@ level_plan = rule(
         "levels": attr.label_list(
             doc = "level_kernels targets.",
             mandatory = True,
+            providers = [LevelKernelsInfo],
+        ),
+        "parts": attr.label_list(
+            doc = "level_kernels targets that are no level of the library.",
             providers = [LevelKernelsInfo],
         ),
         "support": attr.label_list(
@@ -224,8 +234,8 @@ def _level_library_impl(ctx):
     plan = ctx.attr.plan[LevelPlanInfo]
     weaken = ["--weaken-symbols", plan.late.path]
     linked = []
-    for target in ctx.attr.levels:
-        kernels = target[LevelKernelsInfo]
+    kept = []
+    for kernels in [target[LevelKernelsInfo] for target in ctx.attr.levels]:
         renamed = _objcopy(
             ctx,
             kernels.object,
@@ -234,12 +244,15 @@ def _level_library_impl(ctx):
             [plan.redefine[kernels.level]],
             "Renaming ops",
         )
+        kept.append((kernels.level, renamed))
+    kept += [(target[LevelKernelsInfo].level, target[LevelKernelsInfo].object) for target in ctx.attr.parts]
+    for level, object in kept:
         linked.append(_objcopy(
             ctx,
-            renamed,
-            kernels.level + ".o",
-            ["--keep-global-symbols", plan.keep[kernels.level].path] + weaken,
-            [plan.keep[kernels.level], plan.late],
+            object,
+            level + ".o",
+            ["--keep-global-symbols", plan.keep[level].path] + weaken,
+            [plan.keep[level], plan.late],
             "Hiding symbols",
         ))
     deferred = ["--rename-section", ".init_array=sm10_deferred_init,alloc,load,data,contents"]
@@ -298,6 +311,10 @@ level_library = rule(
         "module": attr.string(
             doc = "Name of the Python module.",
             mandatory = True,
+        ),
+        "parts": attr.label_list(
+            doc = "The plan's parts.",
+            providers = [LevelKernelsInfo],
         ),
         "plan": attr.label(
             doc = "The level_plan of the same objects.",

@@ -4,14 +4,14 @@
 #include "level.h"
 
 #include <asm/hwprobe.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+
+#include "probe.h"
 
 extern "C" std::uint8_t sm10_vlenb_mask = 0;
 
@@ -38,15 +38,6 @@ struct Core {
 };
 Core core;
 
-unsigned Vlenb() {
-  unsigned long vlenb;
-  asm("csrr %0, 0xc22" : "=r"(vlenb));  // vlenb; by number, as the assembler wants V for the name
-  return static_cast<unsigned>(vlenb);
-}
-
-// Probes stand in a section of their own, so that an audit can tell them from
-// vector code that a core without V could reach.
-#define SM10_PROBE [[gnu::noinline, gnu::section("sm10_probe_text")]]
 SM10_PROBE void TryZvfh() {
   asm volatile(
       ".option push\n.option arch, +v, +zvfh\n"
@@ -61,24 +52,8 @@ SM10_PROBE void TryZvfbfmin() {
       "vsetivli zero, 1, e16, m1, ta, ma\nvfncvtbf16.f.f.w v8, v16\n.option pop");
 }
 
-sigjmp_buf probe_return;
-void OnIllegal(int) { siglongjmp(probe_return, 1); }
-
 // Kernels before 6.15 have no hwprobe bit for the bf16 extensions; there the
 // instruction itself is the only witness.
-bool Executes(void (*probe)()) {
-  struct sigaction action = {}, old = {};
-  action.sa_handler = OnIllegal;
-  if (sigaction(SIGILL, &action, &old) != 0) return false;
-  bool executed = false;
-  if (sigsetjmp(probe_return, 1) == 0) {
-    probe();
-    executed = true;
-  }
-  sigaction(SIGILL, &old, nullptr);
-  return executed;
-}
-
 Core Probe() {
   Core found;
   struct riscv_hwprobe pair = {RISCV_HWPROBE_KEY_IMA_EXT_0, 0};
@@ -156,6 +131,8 @@ std::string DecideLevels() {
   const char* wanted = std::getenv(kOverride);
   return wanted != nullptr && *wanted != '\0' ? ApplyOverride(wanted) : "";
 }
+
+bool HasVector() { return core.vector; }
 
 std::string_view CurrentLevel() {
   if (sm10_vlenb_mask == 0) return kScalar;

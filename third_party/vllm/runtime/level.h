@@ -28,6 +28,9 @@ struct Level {
 // names culprit and remedy, or "" when the library may be used.
 std::string DecideLevels();
 
+// Whether the machine's cores have V.
+[[gnu::visibility("hidden")]] bool HasVector();
+
 // Name of the level that ops called from this thread run at.
 std::string_view CurrentLevel();
 

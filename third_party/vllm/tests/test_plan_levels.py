@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from plan_levels import Level, PlanError, Symbols, cxx_name, late_bound, ops_of, parse_level, parse_nm, stub
+from plan_levels import Level, Part, PlanError, Symbols, cxx_name, entries_of, late_bound, ops_of, parse_level, parse_nm, parse_part, stub
 
 _BOTH, _VECTOR_ONLY = "_Z8rms_normv", "_Z14cpu_gemm_wna16v"
 
@@ -68,6 +68,42 @@ def test_what_a_level_hides_does_not_serve_another_object() -> None:
 def test_interpreters_symbols_are_bound_at_load() -> None:
     module = Symbols(frozenset(), frozenset({"PyModule_Create2"}))
     assert late_bound([module], [], [], []) == ["PyModule_Create2"]
+
+
+_PART = Part("a100", Symbols(frozenset({"gemm", "helper"}), frozenset()))
+_CALLER = Symbols(frozenset(), frozenset({"gemm", "memcpy"}))
+
+
+def test_entry_of_a_part_is_what_another_object_calls() -> None:
+    assert entries_of(_PART, [_CALLER], [_SCALAR, _X100], [_BOTH]) == ["gemm"]
+
+
+def test_part_takes_no_core_from_the_levels() -> None:
+    assert "a100" not in stub(_BOTH, [_SCALAR, _X100]) and ops_of(_BINDINGS, [_SCALAR, _X100]) == sorted([_BOTH, _VECTOR_ONLY])
+
+
+def test_entry_of_a_part_is_not_bound_at_load() -> None:
+    torch = Symbols(frozenset({"gemm"}), frozenset())
+    assert late_bound([_CALLER], [_SCALAR, _PART], [torch], ["gemm"]) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "callers", "text"),
+    [
+        (Part("x100", _PART.symbols), [_CALLER], "--part x100: it is a --level too"),
+        (Part("a100", Symbols(frozenset({_BOTH}), frozenset())), [_CALLER], "--part a100: it defines rms_norm, an op that is chosen by level"),
+        (_PART, [_BINDINGS], "--part a100: no object calls anything of it"),
+    ],
+)
+def test_part_that_does_not_fit_is_refused_with_the_reason(part: Part, callers: list[Symbols], text: str) -> None:
+    with pytest.raises(PlanError, match=text):
+        entries_of(part, callers, [_SCALAR, _X100], [_BOTH])
+
+
+@pytest.mark.parametrize("text", ["a100", "A100=o", "=o", "a100="])
+def test_malformed_part_is_refused_with_the_form(text: str) -> None:
+    with pytest.raises(PlanError, match="expected NAME=OBJECT"):
+        parse_part(text, "nm-is-not-reached")
 
 
 def test_nm_output_splits_into_defined_and_undefined() -> None:

@@ -3,12 +3,16 @@
 
 Everything is derived from the objects: an op is what the bindings leave undefined and a level defines. So an op that
 upstream adds gets a stub by itself, and one that no level defines stays undefined and fails the final link.
+
+A part is code of one level that takes no core away from the other levels: it gets no stubs, its callers ask for the core
+before they call its entries. An entry is what another object of the library leaves undefined and a part defines.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import re
 import subprocess
 import sys
@@ -44,6 +48,14 @@ class Level:
         return f"vml_{self.name}_{op}"
 
 
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Code of one level that only named callers enter."""
+
+    name: str
+    symbols: Symbols
+
+
 def parse_nm(text: str) -> Symbols:
     """Splits `nm --extern-only --format=posix` output into defined and undefined names."""
     defined: set[str] = set()
@@ -73,6 +85,18 @@ def read_symbols(nm: str, path: Path, *, dynamic: bool = False) -> Symbols:
 def ops_of(bindings: Symbols, levels: Sequence[Level]) -> list[str]:
     """Op symbols, sorted: wanted by the bindings and defined by at least one level."""
     return sorted(op for op in bindings.undefined if any(op in level.symbols.defined for level in levels))
+
+
+def entries_of(part: Part, callers: Iterable[Symbols], levels: Sequence[Level], ops: Iterable[str]) -> list[str]:
+    """Symbols of a part that the library's other objects call, sorted."""
+    if any(level.name == part.name for level in levels):
+        raise PlanError(f"--part {part.name}: it is a --level too; a level's kernels belong to its --level object")
+    if taken := sorted(part.symbols.defined & frozenset(ops)):
+        raise PlanError(f"--part {part.name}: it defines {cxx_name(taken[0])}, an op that is chosen by level; move the op's kernel to a --level")
+    wanted = frozenset().union(*(caller.undefined for caller in callers))
+    if not (entries := sorted(wanted & part.symbols.defined)):
+        raise PlanError(f"--part {part.name}: no object calls anything of it; pass its callers as --support, or leave the part out")
+    return entries
 
 
 def cxx_name(symbol: str) -> str:
@@ -118,10 +142,10 @@ def stubs(ops: Iterable[str], levels: Sequence[Level]) -> str:
     return head + "\t.section .text.sm10_stubs, \"ax\", @progbits\n\t.p2align 2\n" + "\n".join(stub(op, levels) for op in ops) + '\t.section .note.GNU-stack, "", @progbits\n'
 
 
-def late_bound(objects: Sequence[Symbols], levels: Sequence[Level], libraries: Sequence[Symbols], ops: Iterable[str]) -> list[str]:
+def late_bound(objects: Sequence[Symbols], levels: Sequence[Level | Part], libraries: Sequence[Symbols], ops: Iterable[str]) -> list[str]:
     """Symbols that the loaded torch (or the interpreter) provides at run time, sorted.
 
-    Levels define nothing for each other or for `objects`, except the ops: all else in them becomes local.
+    Levels define nothing for each other or for `objects`, except `ops` (entries of parts among them): all else in them becomes local.
     """
     defined = frozenset(ops).union(*(symbols.defined for symbols in objects))
     wanted = frozenset().union(*(symbols.undefined for symbols in objects), *(level.symbols.undefined for level in levels)) - defined
@@ -141,6 +165,14 @@ def parse_level(text: str, nm: str) -> Level:
     return Level(match[1], vlenb, read_symbols(nm, Path(match[3])))
 
 
+def parse_part(text: str, nm: str) -> Part:
+    """Parses NAME=OBJECT."""
+    name, _, path = text.partition("=")
+    if not path or not _IDENTIFIER.match(name):
+        raise PlanError(f"--part {text}: expected NAME=OBJECT with a lower-case NAME, e.g. a100=a100.o")
+    return Part(name, read_symbols(nm, Path(path)))
+
+
 def write_level(level: Level, ops: Sequence[str], folder: Path) -> None:
     """Writes objcopy's inputs for one level."""
     own = [op for op in ops if op in level.symbols.defined]
@@ -154,9 +186,10 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--nm", required=True, help="nm that reads riscv64 objects")
     result.add_argument("--bindings", required=True, type=Path, help="object that registers the ops")
     result.add_argument("--level", required=True, action="append", metavar="NAME:VLENB=OBJECT", help="partially linked kernels of one level")
+    result.add_argument("--part", action="append", default=[], metavar="NAME=OBJECT", help="partially linked code of a level that only its callers enter")
     result.add_argument("--support", action="append", default=[], type=Path, help="other object of the library")
     result.add_argument("--late", action="append", default=[], type=Path, help="shared library whose symbols are bound at run time")
-    result.add_argument("--out", required=True, type=Path, help="folder for stubs.S, NAME.redefine, NAME.keep, late and ops")
+    result.add_argument("--out", required=True, type=Path, help="folder for stubs.S, NAME.redefine (levels), NAME.keep, late and ops")
     return result
 
 
@@ -174,10 +207,14 @@ def plan(arguments: argparse.Namespace) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "stubs.S").write_text(stubs(ops, levels))
     (arguments.out / "ops").write_text("".join(f"{op}\n" for op in ops))
-    late = late_bound([bindings, *support], levels, libraries, ops)
+    parts = [parse_part(text, arguments.nm) for text in arguments.part]
+    entries = {part.name: entries_of(part, [bindings, *support], levels, ops) for part in parts}
+    late = late_bound([bindings, *support], [*levels, *parts], libraries, [*ops, *itertools.chain(*entries.values())])
     (arguments.out / "late").write_text("".join(f"{name}\n" for name in late))
     for level in levels:
         write_level(level, ops, arguments.out)
+    for name, symbols in entries.items():
+        (arguments.out / f"{name}.keep").write_text("".join(f"{symbol}\n" for symbol in symbols))
 
 
 def main() -> int:
