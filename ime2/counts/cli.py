@@ -5,8 +5,10 @@ Whole calls of the code that is shipped, each in a process of its own; a process
 are those of vector loads and stores. "of weights" are the bytes that instructions read which fault when the packed
 weights are unreadable (a second run finds them), so each is known and none is guessed. "ratio" is to our published
 kernel's call on the same product, "to public" to the 281 (one row) and 378 (four rows) instructions per K256 x N32 that
-a trace of the public kernels themselves has: ours, of the same method, needs fewer. Quantising the activations is counted apart: it serves all columns and all layers
-that share an input. The product's counts do not depend on the numbers in the matrices. Nothing here is a time.
+a trace of the public kernels themselves has: ours, of the same method, needs fewer. Quantising the activations is
+counted apart: it serves all columns and all layers that share an input. The numbers in the matrices are arbitrary; only
+one thing about them matters: the packed kernel's columns share one factor, as those of real weights do (their largest
+scales are within 2^8 of each other). Nothing here is a time.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to FILE as JSON")
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="only this kernel (repeatable; default both)")
     parser.add_argument("--m", type=numbers, default=list(ROWS), metavar="M,M...", help="rows of the activations (default 1,4,16,128)")
-    parser.add_argument("--shape", action="append", type=shape, metavar="K,N", help="a weight matrix (repeatable; default: those of the published measurements, about a minute)")
+    parser.add_argument("--shape", action="append", type=shape, metavar="K,N", help="a weight matrix (repeatable; default: those of the published measurements, two minutes for both kernels)")
     return parser.parse_args(arguments)
 
 
