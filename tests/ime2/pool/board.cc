@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pool makes of the board: cores, vector state, and products on the matrix units. Compiled without vectors.
-#include <unistd.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -46,6 +46,22 @@ std::atomic<unsigned> born_x100, born_a100;  // threads of the pool, by the core
 void print_caller() {
   const pool::Core core = pool::this_core();
   std::printf("caller vlenb %u on_x100_hart %d on_a100 %d\n", core.vlenb, core.hart < 8, pool::on_a100());
+}
+
+void print_narrow_caller() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(1, &set);
+  CPU_SET(6, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
+  const std::size_t workers = pool::start().size();
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::printf("workers %zu caller_harts", workers);
+  for (int hart = 0; hart < 16; ++hart) {
+    if (CPU_ISSET(hart, &set)) std::printf(" %d", hart);
+  }
+  std::printf("\n");
 }
 
 // As many slices as workers, none of which ends before all have begun: each has another core.
@@ -140,6 +156,8 @@ bool ask(const std::string& name, const std::string& argument) {
     print_bystander();
   } else if (name == "caller") {
     print_caller();
+  } else if (name == "narrow_caller") {
+    print_narrow_caller();
   } else if (name == "who") {
     fact::answer([&] { print_who(std::stoul(argument)); });
   } else if (name == "births") {

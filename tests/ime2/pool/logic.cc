@@ -164,6 +164,12 @@ void print_signals() {
   std::printf("signals by_workers %zu by_others %zu callers_mask_kept %d\n", handled_by_workers.load(), handled_by_others.load(), same);
 }
 
+// As Python's faulthandler: it reports a crash in the thread that crashed.
+void run_crash_handler() {
+  signal(SIGSEGV, [](int) { _exit(pool::in_crew() ? 42 : 1); });
+  pool::run(1, 1, [](std::size_t, std::size_t) { raise(SIGSEGV); });
+}
+
 std::string in_child(const std::function<bool()>& check) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -272,6 +278,7 @@ bool ask(const std::string& name, const std::string& argument) {
   const std::map<std::string, std::function<void()>> questions{
       {"callers", [&] { print_callers(first, second, [] {}); }},
       {"callers_and_stops", [&] { print_callers(first, second, pool::stop); }},
+      {"crash_handler", run_crash_handler},
       {"exit_in_worker", [] { pool::run(1, 1, [](std::size_t, std::size_t) { std::exit(3); }); }},
       {"failures", print_failures},
       {"fork_after", print_fork_after},

@@ -27,6 +27,10 @@ def test_the_caller_stays_an_x100_thread(board: Program) -> None:
     assert board.facts("caller", "start", "caller")[-1] == CALLER
 
 
+def test_a_caller_tied_to_some_harts_stays_there(board: Program) -> None:
+    assert board.facts("narrow_caller") == ["workers 8 caller_harts 1 6"]
+
+
 def test_workers_are_a100_threads_from_their_first_instruction(board: Program) -> None:
     # The one X100 thread makes the others and ends.
     assert board.facts("births") == ["born x100 1 a100 8"]

@@ -85,6 +85,10 @@ def test_a_worker_may_end_the_process(logic: Program) -> None:
     assert logic.run("exit_in_worker").returncode == 3
 
 
+def test_a_crash_handler_sees_a_workers_crash(logic: Program) -> None:
+    assert logic.run("crash_handler").returncode == 42
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "culprit", "remedy"),
     [
