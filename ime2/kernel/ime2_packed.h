@@ -43,7 +43,7 @@ enum ime2_packed_status ime2_packed_weight_inspect(const uint8_t* blob, size_t b
 /* Bytes of the quantised form of m rows. */
 size_t ime2_packed_activation_bytes(size_t m, size_t k);
 
-/* a[m][k], `stride` floats from row to row, to `packed`, 128-byte aligned. The two write the same bytes; the first needs level a100. */
+/* a[m][k], `stride` floats from row to row, to `packed`, 64-byte aligned. The two write the same bytes; the first needs level a100. */
 void ime2_packed_quantize(const float* a, size_t stride, size_t m, size_t k, uint8_t* packed);
 void ime2_packed_quantize_portable(const float* a, size_t stride, size_t m, size_t k, uint8_t* packed);
 
@@ -54,7 +54,7 @@ struct ime2_packed_slice {
 
 /*
  * out[m][n], `stride` floats from row to row; writes the slice's columns only. Slices that do not overlap may run at the
- * same time. Blob and activations 128-byte aligned; the blob is one that _inspect accepted. The two give the same bits
+ * same time. Blob and activations 64-byte aligned; the blob is one that _inspect accepted. The two give the same bits
  * (r3; emulator-defined); the first needs level a100 with xsmtvdotii, the caller checks.
  */
 void ime2_packed_gemm(const uint8_t* activations, const uint8_t* blob, size_t m, struct ime2_packed_slice slice, float* out, size_t stride);

@@ -32,9 +32,9 @@ std::uint32_t largest_magnitude(const float* a, std::size_t k) {
   return __riscv_vmv_x_s_u32m1_u32(__riscv_vredmaxu_vs_u32m8_u32m1(largest, none, all));
 }
 
-// Bytes q + 8: the high nibble is the high digit, the low nibble the low digit + 8.
+// Rounds as the caller's frm says, nearest even unless a program changed it, as the portable form. Bytes q + 8: the high nibble is the high digit, the low nibble the low digit + 8.
 vuint16m1_t digits(vfloat32m4_t normal, float inverse, std::size_t count) {
-  vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2_rm(__riscv_vfmul_vf_f32m4(normal, inverse, count), __RISCV_FRM_RNE, count);
+  vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2(__riscv_vfmul_vf_f32m4(normal, inverse, count), count);
   q = __riscv_vmin_vx_i16m2(__riscv_vmax_vx_i16m2(q, kLowestQ, count), kHighestQ, count);
   const vint8m1_t bytes = __riscv_vncvt_x_x_w_i8m1(__riscv_vadd_vx_i16m2(q, 8, count), count);
   return __riscv_vreinterpret_v_u8m1_u16m1(__riscv_vreinterpret_v_i8m1_u8m1(bytes));
@@ -46,17 +46,17 @@ vuint8mf2_t nibbles(vuint16m1_t pairs, std::size_t shift, std::size_t vl) {
   return __riscv_vor_vv_u8mf2(first, __riscv_vand_vx_u8mf2(__riscv_vnsrl_wx_u8mf2(pairs, shift + 4, vl), 0xf0, vl), vl);
 }
 
-// 16 bytes of each group to where the groups of this row lie; `offsets` for 8 bytes each.
+// 16 bytes of each group to where the groups of this row lie; `offsets` for 4 bytes each.
 void scatter(std::uint8_t* to, vuint16mf4_t offsets, vuint8mf2_t bytes, std::size_t vl) {
-  const vuint64m1_t eights = __riscv_vreinterpret_v_u8m1_u64m1(__riscv_vlmul_ext_v_u8mf2_u8m1(bytes));
-  __riscv_vsuxei16_v_u64m1(reinterpret_cast<std::uint64_t*>(to), offsets, eights, vl);
+  const vuint32mf2_t fours = __riscv_vreinterpret_v_u16mf2_u32mf2(__riscv_vreinterpret_v_u8mf2_u16mf2(bytes));
+  __riscv_vsuxei16_v_u32mf2(reinterpret_cast<std::uint32_t*>(to), offsets, fours, vl);
 }
 
 vuint16mf4_t group_offsets(const RowBlock& block) {
-  const std::size_t vl = 2 * kChunkGroups;
+  const std::size_t vl = 4 * kChunkGroups;
   const vuint16mf4_t index = __riscv_vid_v_u16mf4(vl);
-  const vuint16mf4_t group = __riscv_vmul_vx_u16mf4(__riscv_vsrl_vx_u16mf4(index, 1, vl), static_cast<std::uint16_t>(block.digits_at(1)), vl);
-  return __riscv_vadd_vv_u16mf4(group, __riscv_vsll_vx_u16mf4(__riscv_vand_vx_u16mf4(index, 1, vl), 3, vl), vl);
+  const vuint16mf4_t group = __riscv_vmul_vx_u16mf4(__riscv_vsrl_vx_u16mf4(index, 2, vl), static_cast<std::uint16_t>(block.digits_at(1)), vl);
+  return __riscv_vadd_vv_u16mf4(group, __riscv_vsll_vx_u16mf4(__riscv_vand_vx_u16mf4(index, 3, vl), 2, vl), vl);
 }
 
 void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, const RowBlock& block, std::size_t row, vuint16mf4_t offsets,
@@ -67,8 +67,8 @@ void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, co
   const float smallest = __riscv_vfmv_f_s_f32m1_f32(__riscv_vfredmin_vs_f32m4_f32m1(normal, zero, count));
   const ChunkScale scale = chunk_scale(largest, smallest, units);
   const vuint16m1_t both = digits(normal, scale.inverse, count);
-  scatter(to + block.high_at(row), offsets, nibbles(both, 4, count / 2), count / 16);
-  scatter(to + block.low_at(row), offsets, __riscv_vxor_vx_u8mf2(nibbles(both, 0, count / 2), 0x88, count / 2), count / 16);
+  scatter(to + block.high_at(row), offsets, nibbles(both, 4, count / 2), count / 8);
+  scatter(to + block.low_at(row), offsets, __riscv_vxor_vx_u8mf2(nibbles(both, 0, count / 2), 0x88, count / 2), count / 8);
   store_row_scale(to + block.scales_at(count > 2 * kGroup ? 2 : 1), block, row, scale);
 }
 

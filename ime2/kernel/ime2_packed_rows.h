@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "ime2/kernel/ime2_packed_layout.h"
 
@@ -59,10 +58,11 @@ inline ChunkScale chunk_scale(float largest, float smallest, const RowUnits& row
   return {static_cast<_Float16>(static_cast<float>(scale) * 16), scale, 1 / (static_cast<float>(scale) * row.unit)};
 }
 
+// To a multiple of 8.
 inline void store_eight(std::uint8_t* to, _Float16 scale) {
-  const std::uint64_t eight_bytes = std::bit_cast<std::uint16_t>(scale) * 0x0001000100010001u;
-  std::memcpy(to, &eight_bytes, 8);
-  std::memcpy(to + 8, &eight_bytes, 8);
+  using EightBytes [[gnu::may_alias]] = std::uint64_t;
+  auto* const eights = reinterpret_cast<EightBytes*>(to);
+  eights[0] = eights[1] = std::bit_cast<std::uint16_t>(scale) * 0x0001000100010001u;
 }
 
 // `scales`: the row scale registers of a chunk.

@@ -135,7 +135,7 @@ void extreme_scales_have_defined_results() {
   for (std::size_t n = 0; n < 32; n++) problem.set_weight(n, 0, 1);
   const std::vector<float> seen = problem.run(ime2_packed_gemm_portable);
   expect(std::fabs(seen[0] / large - 1) < 0.002f, "a quarter of the largest number");
-  expect(seen[1] == 0, "scales below 2^-134 vanish");
+  expect(seen[1] == 0, "scales below 2^-135 vanish");
 }
 
 enum class Data { normal, outliers, one_sided };

@@ -246,6 +246,18 @@ void the_two_quantisers_write_the_same_bytes() {
   }
 }
 
+void rows_of_activations_may_lie_apart() {
+  const Problem dense({5, 32, 96}, 11);
+  Problem apart({5, 32, 128}, 12);
+  for (std::size_t row = 0; row < 5; row++) std::copy_n(&dense.a[row * 96], 96, &apart.a[row * 128]);
+  const Bytes wanted = dense.activations();
+  for (Quantize* const quantize : {ime2_packed_quantize, ime2_packed_quantize_portable}) {
+    const Bytes seen(wanted.size());
+    quantize(apart.a.data(), 128, 5, 96, seen.data());
+    expect(std::ranges::equal(seen.span(), wanted.span()), "the same bytes as of rows side by side");
+  }
+}
+
 void zeros_give_zero() {
   Problem rows({40, 33, 160}), weights = rows;
   std::fill(rows.a.begin(), rows.a.end(), 0.0f);
@@ -291,6 +303,7 @@ constexpr Case kCases[] = {
     {"largest_sums_do_not_overflow", largest_sums_do_not_overflow},
     {"no_rows_and_no_tiles_are_no_work", no_rows_and_no_tiles_are_no_work},
     {"parts_of_k_and_strips_do_not_show", parts_of_k_and_strips_do_not_show},
+    {"rows_of_activations_may_lie_apart", rows_of_activations_may_lie_apart},
     {"rows_of_any_size_are_the_same_but_for_the_exponent", rows_of_any_size_are_the_same_but_for_the_exponent},
     {"scales_of_high_and_low_digits_are_not_swapped", scales_of_high_and_low_digits_are_not_swapped},
     {"slices_of_any_size_give_the_same_bits", slices_of_any_size_give_the_same_bits},

@@ -52,17 +52,17 @@ inline std::size_t differences(std::span<const float> x, std::span<const float> 
   return count;
 }
 
-// Bytes at a multiple of 128, with a guard behind them.
+// Bytes at a multiple of 64 that is none of 128, with a guard behind them.
 class Bytes {
  public:
-  explicit Bytes(std::size_t size) : size_(size), data_(static_cast<std::uint8_t*>(std::aligned_alloc(128, (size + 2 * 128) / 128 * 128)), &std::free) {
-    for (std::size_t i = 0; i < (size + 256) / 128 * 128; i++) data_.get()[i] = kGuard;
+  explicit Bytes(std::size_t size) : size_(size), memory_(static_cast<std::uint8_t*>(std::aligned_alloc(128, (64 + size + kGuardBytes + 127) / 128 * 128)), &std::free) {
+    for (std::size_t i = 0; i < size + kGuardBytes; i++) data()[i] = kGuard;
   }
-  std::uint8_t* data() const { return data_.get(); }
+  std::uint8_t* data() const { return memory_.get() + 64; }
   std::size_t size() const { return size_; }
   std::span<const std::uint8_t> span() const { return {data(), size_}; }
   bool guard_untouched() const {
-    for (std::size_t i = size_; i < (size_ + 256) / 128 * 128; i++) {
+    for (std::size_t i = size_; i < size_ + kGuardBytes; i++) {
       if (data()[i] != kGuard) return false;
     }
     return true;
@@ -70,8 +70,9 @@ class Bytes {
 
  private:
   static constexpr std::uint8_t kGuard = 0xa5;
+  static constexpr std::size_t kGuardBytes = 256;
   std::size_t size_;
-  std::unique_ptr<std::uint8_t, void (*)(void*)> data_;
+  std::unique_ptr<std::uint8_t, void (*)(void*)> memory_;
 };
 
 struct Shape {
