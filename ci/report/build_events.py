@@ -51,7 +51,7 @@ def _aborted(events: Events, label: str, aborted: dict) -> None:
     target = events.targets.setdefault(label, Target())
     reason, description = aborted.get("reason", "UNKNOWN"), aborted.get("description", "")
     if reason == "SKIPPED":
-        target.incompatible = description or "incompatible with the platform that it was asked for"
+        target.incompatible = f"incompatible with the platform that it was asked for. {description}".strip()
     else:
         target.problem = target.problem or f"not run: {reason}. {description}".strip()
 

@@ -68,19 +68,20 @@ def _end_of(log: pathlib.Path | None, size: int = 4096) -> str:
         return xml_text.printable(file.read().decode(errors="replace"))
 
 
-def _said(status: str | None) -> str:
-    return f"Bazel: {status}" if status else "killed or crashed before it wrote one"
+def _said(status: str | None, otherwise: str = "") -> str:
+    said = f"Bazel: {status}" if status else otherwise
+    return f" ({said})" if said else ""
 
 
 def _read(part: Part, damaged: list[DamagedFile]) -> junit_file.Results:
     where = "" if part.shard[1] == 1 else f" of shard {part.shard[0]} of {part.shard[1]}"
     if part.xml is None or not part.xml.exists():
-        return junit_file.Results((error_case(f"{part.label}{where}", f"no test.xml{where} ({_said(part.status)})", _end_of(part.log)),), {})
+        return junit_file.Results((error_case(f"{part.label}{where}", f"no test.xml{where}{_said(part.status, 'killed or crashed before it wrote one')}", _end_of(part.log)),), {})
     try:
         results = junit_file.read(part.xml)
     except DamagedFile as error:
         damaged.append(error)
-        return junit_file.Results((error_case(f"{part.label}{where}", f"damaged test.xml{where} ({_said(part.status)})", str(error)),), {})
+        return junit_file.Results((error_case(f"{part.label}{where}", f"damaged test.xml{where}{_said(part.status)}", str(error)),), {})
     if part.status not in (None, "PASSED", "FLAKY") and not any(case.outcome.bad for case in results.cases):
         wrong = error_case(f"{part.label}{where}", f"Bazel: {part.status}, though no case{where} failed; see the log")
         return junit_file.Results((*results.cases, wrong), results.properties)

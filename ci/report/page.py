@@ -75,7 +75,7 @@ def _matrix(cells: Sequence[Cell], environments: Sequence[str]) -> str:
 
 
 def _facts(properties: Mapping[str, str]) -> str:
-    rows = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in sorted(properties.items()))
+    rows = "".join(f'<tr><th scope="row">{_breakable(name)}</th><td>{escape(value)}</td></tr>' for name, value in sorted(properties.items()))
     return f'<table class="facts"><tbody>{rows}</tbody></table>'
 
 
@@ -90,7 +90,7 @@ def _pre(title: str, text: str) -> str:
 
 
 def _bad_case(case: Case, opened: bool) -> str:
-    texts = _pre("what was found", case.details or case.message) + _pre("output", case.output) + _pre("errors", case.errors)
+    texts = _pre("what was found", case.details if case.details.strip() != case.message.strip() else "") + _pre("output", case.output) + _pre("errors", case.errors)
     shown = f"{case.classname}::{case.name}" if case.classname not in ("", "target") else case.name
     return f"<details{' open' if opened else ''}><summary>{_mark(case.outcome, case.outcome.value)} {escape(shown)}<br>{escape(case.message.splitlines()[0] if case.message else '')}</summary>{texts}</details>"
 
@@ -101,7 +101,7 @@ def _other_cases(cases: Sequence[Case]) -> str:
     rows = "".join(
         f"<tr><td>{_SIGNS[case.outcome]} {escape(case.name)}{escape(f': {case.message}') if case.message else ''}</td><td>{case.seconds:.2f} s</td></tr>" for case in cases
     )
-    return f'<details><summary>{len(cases)} other cases</summary><table class="cases"><tbody>{rows}</tbody></table></details>'
+    return f'<details><summary>other cases: {len(cases)}</summary><table class="cases"><tbody>{rows}</tbody></table></details>'
 
 
 def _target(cell: Cell, logs: Sequence[str]) -> str:

@@ -57,7 +57,8 @@ class Session:
         own = self.folder / "report.xml"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if not own.exists():
-            return f"the session ended without a report ({how})"
+            deaf = self._stacks().startswith("Timeout (")  # the watchdog of the plugin
+            return "a case reached its time limit and did not react" if deaf else f"the session ended without a report ({how})"
         try:
             # The plugin's facts are in the journal, as they are for a session that was killed.
             facts = journal.read(self.folder / "journal.jsonl").facts | self.facts

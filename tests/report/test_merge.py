@@ -242,7 +242,8 @@ def by_events(path: pathlib.Path) -> dict[str, tuple[Outcome, str]]:
 
 def test_incompatible_target_is_neither_passed_nor_absent(logs: pathlib.Path) -> None:
     skipped = {"id": {"targetCompleted": {"label": "//t:a"}}, "aborted": {"reason": "SKIPPED", "description": "not for this CPU"}}
-    assert by_events(events(logs, configured("//t:a"), skipped)) == {"//t:a": (Outcome.INCOMPATIBLE, "not for this CPU")}
+    ((outcome, message),) = by_events(events(logs, configured("//t:a"), skipped)).values()
+    assert outcome == Outcome.INCOMPATIBLE and "not for this CPU" in message
 
 
 def test_target_that_was_not_built_is_an_error(logs: pathlib.Path) -> None:

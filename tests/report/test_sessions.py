@@ -125,6 +125,11 @@ def test_case_that_does_not_react_to_its_time_limit_ends_the_session(sample: str
 
 
 @BOTH
+def test_case_that_does_not_react_is_told_from_a_crash(sample: str) -> None:
+    assert "did not react" in run(f"{sample}_limited", "deaf").case("test_deaf").find("error").get("message")
+
+
+@BOTH
 def test_case_that_does_not_react_reports_its_stacks(sample: str) -> None:
     assert "in test_deaf" in run(f"{sample}_limited", "deaf").case("test_deaf").find("error").text
 

@@ -4,7 +4,7 @@
 SM10_SHARD=INDEX/TOTAL   run only every TOTAL-th case, from INDEX on
 SM10_JOURNAL=FILE        JSON lines: what will run, when a case starts and how it ends, so that a killed session still has a report
 SM10_STACKS=FILE         where the stacks of all threads go when a time limit ends the session
-SM10_CASE_LIMIT=SECONDS  a case that takes longer fails; one that does not even react ends the session after twice that time
+SM10_CASE_LIMIT=SECONDS  a phase of a case that takes longer fails it; one that does not even react ends the session after twice that time
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _write(event: dict[str, object]) -> None:
     path = os.environ.get("SM10_JOURNAL")
-    if path:
+    if path and "PYTEST_XDIST_WORKER" not in os.environ:
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(event) + "\n")
 
