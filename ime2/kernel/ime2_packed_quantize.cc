@@ -32,7 +32,8 @@ std::uint32_t largest_magnitude(const float* a, std::size_t k) {
   return __riscv_vmv_x_s_u32m1_u32(__riscv_vredmaxu_vs_u32m8_u32m1(largest, none, all));
 }
 
-// Rounds as the caller's frm says, nearest even unless a program changed it, as the portable form. Bytes q + 8: the high nibble is the high digit, the low nibble the low digit + 8.
+// Rounds as frm says (nearest even unless a program changed it), as the portable form does.
+// Bytes q + 8: the high nibble is the high digit, the low nibble the low digit + 8.
 vuint16m1_t digits(vfloat32m4_t normal, float inverse, std::size_t count) {
   vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2(__riscv_vfmul_vf_f32m4(normal, inverse, count), count);
   q = __riscv_vmin_vx_i16m2(__riscv_vmax_vx_i16m2(q, kLowestQ, count), kHighestQ, count);

@@ -70,13 +70,14 @@ void another_version_is_refused() {
 }
 
 void a_header_that_contradicts_itself_is_refused() {
-  const std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
   struct Change {
     std::size_t at;
     std::uint64_t value;
   };
-  for (const Change& change : {Change{kNAt, 0}, Change{kNAt, 65}, Change{kNAt, huge}, Change{kNAt, huge / 3}, Change{kKAt, 0}, Change{kKAt, 97}, Change{kKAt, 160},
-                               Change{kKAt, huge}, Change{kKAt, huge / 32 * 32}, Change{kBytesAt, 0}, Change{kBytesAt, 129}, Change{kBytesAt, huge}}) {
+  constexpr Change changes[] = {{kNAt, 0},   {kNAt, 65},   {kNAt, huge},               {kNAt, huge / 3}, {kKAt, 0},       {kKAt, 97},
+                                {kKAt, 160}, {kKAt, huge}, {kKAt, huge / 32 * 32}, {kBytesAt, 0},    {kBytesAt, 129}, {kBytesAt, huge}};
+  for (const Change& change : changes) {
     expect(after([&change](const Bytes& blob) { put(blob, change.at, change.value); }) == IME2_PACKED_SHAPE,
            std::to_string(change.value) + " at byte " + std::to_string(change.at));
   }
@@ -84,7 +85,9 @@ void a_header_that_contradicts_itself_is_refused() {
 
 void each_status_has_its_own_text() {
   std::vector<std::string> texts;
-  for (int status = IME2_PACKED_OK; status <= IME2_PACKED_NOT_FINITE; status++) texts.emplace_back(ime2_packed_status_text(static_cast<ime2_packed_status>(status)));
+  for (int status = IME2_PACKED_OK; status <= IME2_PACKED_NOT_FINITE; status++) {
+    texts.emplace_back(ime2_packed_status_text(static_cast<ime2_packed_status>(status)));
+  }
   std::sort(texts.begin(), texts.end());
   expect(std::adjacent_find(texts.begin(), texts.end()) == texts.end(), "no two texts are the same");
 }

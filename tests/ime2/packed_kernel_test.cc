@@ -136,7 +136,8 @@ void each_element_meets_its_weight() {
       const std::vector<float> seen = problem.run(ime2_packed_gemm);
       for (std::size_t c = 0; c < seen.size(); c++) {
         const bool here = c == row * 64 + n;
-        expect(here ? std::fabs(seen[c] + 28.5f) < 0.03f : seen[c] == 0, "only row " + std::to_string(row) + ", column " + std::to_string(n) + " sees 19 * -3 / 2");
+        expect(here ? std::fabs(seen[c] + 28.5f) < 0.03f : seen[c] == 0,
+               "only row " + std::to_string(row) + ", column " + std::to_string(n) + " sees 19 * -3 / 2");
       }
     }
   }

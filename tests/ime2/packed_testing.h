@@ -55,7 +55,8 @@ inline std::size_t differences(std::span<const float> x, std::span<const float> 
 // Bytes at a multiple of 64 that is none of 128, with a guard behind them.
 class Bytes {
  public:
-  explicit Bytes(std::size_t size) : size_(size), memory_(static_cast<std::uint8_t*>(std::aligned_alloc(128, (64 + size + kGuardBytes + 127) / 128 * 128)), &std::free) {
+  explicit Bytes(std::size_t size)
+      : size_(size), memory_(static_cast<std::uint8_t*>(std::aligned_alloc(128, (64 + size + kGuardBytes + 127) / 128 * 128)), &std::free) {
     for (std::size_t i = 0; i < size + kGuardBytes; i++) data()[i] = kGuard;
   }
   std::uint8_t* data() const { return memory_.get() + 64; }
@@ -149,7 +150,9 @@ struct Problem {
 
   double exact(std::size_t m, std::size_t n) const {
     double sum = 0;
-    for (std::size_t k = 0; k < shape.k; k++) sum += static_cast<double>(a[m * shape.k + k]) * weight(n, k) * static_cast<double>(scales[(n * shape.k + k) / 32]);
+    for (std::size_t k = 0; k < shape.k; k++) {
+      sum += static_cast<double>(a[m * shape.k + k]) * weight(n, k) * static_cast<double>(scales[(n * shape.k + k) / 32]);
+    }
     return sum;
   }
 };
