@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IME2 products: which are measured, how one sample is taken, and the order."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ci.bench.errors import BenchError
+
+KERNELS = ("published", "packed")
+ROWS = (1, 4, 8, 16, 128)
+CORES = (1, 2, 4, 8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """A weight matrix by the model that has it."""
+
+    model: str
+    k: int
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.model}-k{self.k}-n{self.n}"
+
+
+# Of the published measurements, in their order.
+SHAPES = (
+    Shape("smollm2-135m", 576, 1536),
+    Shape("smollm2-360m", 960, 2560),
+    Shape("qwen2.5-0.5b", 896, 4864),
+    Shape("tinyllama-1.1b", 2048, 5632),
+    Shape("qwen2.5-1.5b", 1536, 8960),
+    Shape("stablelm2-1.6b", 2048, 5632),
+    Shape("smollm2-1.7b", 2048, 8192),
+    Shape("phi-2", 2560, 10240),
+    Shape("qwen2.5-3b", 2048, 11008),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One metric."""
+
+    kernel: str
+    shape: Shape
+    m: int
+    cores: int
+
+    @property
+    def name(self) -> str:
+        """As in ci/gates."""
+        return f"gemm/{self.kernel}/cores{self.cores}/{self.shape}/m{self.m}"
+
+    @property
+    def operations(self) -> int:
+        """Of a call."""
+        return 2 * self.m * self.shape.n * self.shape.k
+
+
+def plan(kernels: Sequence[str], shapes: Sequence[Shape], rows: Sequence[int], cores: Sequence[int]) -> list[Row]:
+    """All combinations; the published kernel runs on one core only."""
+    every = (Row(*values) for values in itertools.product(kernels, shapes, rows, cores))
+    return sorted((row for row in every if row.kernel != "published" or row.cores == 1), key=lambda row: row.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampler:
+    """Takes one sample: a process of its own, so that memory is laid out anew. `prefix` is the emulator's command, or nothing."""
+
+    prefix: Sequence[str]
+    min_ms: int
+
+    def __call__(self, program: Path, row: Row) -> float:
+        """GOP/s."""
+        numbers = (row.shape.k, row.shape.n, row.m, row.cores, 1, self.min_ms)
+        command = [*self.prefix, str(program), row.kernel, *map(str, numbers)]
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+        except OSError as error:
+            raise BenchError(f"{command[0]}: {error.strerror}\n  remedy: sm10-gemm is a riscv64 program; elsewhere give --emulator") from error
+        if done.returncode:
+            raise BenchError(f"{row.name}: `{' '.join(command)}` ended with {done.returncode}\n{done.stderr}")
+        try:
+            seconds = float(done.stdout)
+        except ValueError:
+            raise BenchError(f"{row.name}: {program} printed {done.stdout!r}\n  remedy: build //ci/bench:sm10-gemm of this commit") from None
+        return row.operations / seconds / 1e9
+
+
+Sample = Mapping[str, str | int | float]
+
+
+def turns(labels: Sequence[str], repeat: int) -> Sequence[str]:
+    """A B, then B A, and so on."""
+    return labels if repeat % 2 == 0 else labels[::-1]
+
+
+def take(rows: Sequence[Row], programs: Mapping[str, Path], repeats: int, sample: Callable[[Path, Row], float]) -> Iterator[tuple[Row, Sample]]:
+    """All samples: the metrics one after the other, then all again; A and B of a metric next to each other."""
+    runs = itertools.count()
+    for repeat in range(repeats):
+        for row in rows:
+            for label in turns(list(programs), repeat):
+                yield row, {"run": next(runs), "value": sample(programs[label], row), "wheel": label}
