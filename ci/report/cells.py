@@ -76,7 +76,8 @@ def _said(status: str | None, otherwise: str = "") -> str:
 def _read(part: Part, damaged: list[DamagedFile]) -> junit_file.Results:
     where = "" if part.shard[1] == 1 else f" of shard {part.shard[0]} of {part.shard[1]}"
     if part.xml is None or not part.xml.exists():
-        return junit_file.Results((error_case(f"{part.label}{where}", f"no test.xml{where}{_said(part.status, 'killed or crashed before it wrote one')}", _end_of(part.log)),), {})
+        message = f"no test.xml{where}{_said(part.status, 'killed or crashed before it wrote one')}"
+        return junit_file.Results((error_case(f"{part.label}{where}", message, _end_of(part.log)),), {})
     try:
         results = junit_file.read(part.xml)
     except DamagedFile as error:

@@ -89,19 +89,24 @@ def _pre(title: str, text: str) -> str:
     return f'<p class="dim">{title}</p><pre>{escape(xml_text.shortened(text.strip(), _LIMIT))}</pre>' if text.strip() else ""
 
 
+def _details(summary: str, content: str, opened: bool = False) -> str:
+    return f"<details{' open' if opened else ''}><summary>{summary}</summary>{content}</details>"
+
+
 def _bad_case(case: Case, opened: bool) -> str:
-    texts = _pre("what was found", case.details if case.details.strip() != case.message.strip() else "") + _pre("output", case.output) + _pre("errors", case.errors)
-    shown = f"{case.classname}::{case.name}" if case.classname not in ("", "target") else case.name
-    return f"<details{' open' if opened else ''}><summary>{_mark(case.outcome, case.outcome.value)} {escape(shown)}<br>{escape(case.message.splitlines()[0] if case.message else '')}</summary>{texts}</details>"
+    details = case.details if case.details.strip() != case.message.strip() else ""
+    texts = _pre("what was found", details) + _pre("output", case.output) + _pre("errors", case.errors)
+    name = case.name if case.classname in ("", "target") else f"{case.classname}::{case.name}"
+    message = next(iter(case.message.splitlines()), "")
+    return _details(f"{_mark(case.outcome, case.outcome.value)} {escape(name)}<br>{escape(message)}", texts, opened)
 
 
 def _other_cases(cases: Sequence[Case]) -> str:
     if not cases:
         return ""
-    rows = "".join(
-        f"<tr><td>{_SIGNS[case.outcome]} {escape(case.name)}{escape(f': {case.message}') if case.message else ''}</td><td>{case.seconds:.2f} s</td></tr>" for case in cases
-    )
-    return f'<details><summary>other cases: {len(cases)}</summary><table class="cases"><tbody>{rows}</tbody></table></details>'
+    texts = [f"{_SIGNS[case.outcome]} {case.name}{f': {case.message}' if case.message else ''}" for case in cases]
+    rows = "".join(f"<tr><td>{escape(text)}</td><td>{case.seconds:.2f} s</td></tr>" for text, case in zip(texts, cases, strict=True))
+    return _details(f"other cases: {len(cases)}", f'<table class="cases"><tbody>{rows}</tbody></table>')
 
 
 def _target(cell: Cell, logs: Sequence[str]) -> str:
@@ -113,7 +118,7 @@ def _target(cell: Cell, logs: Sequence[str]) -> str:
         f"<p>{escape(cell.incompatible)}</p>" if cell.incompatible else "",
         "".join(_bad_case(case, number < _OPENED) for number, case in enumerate(bad)),
         _other_cases([case for case in cell.cases if not case.outcome.bad]),
-        f"<details><summary>ran on</summary>{_facts(cell.properties)}</details>" if cell.properties else "",
+        _details("ran on", _facts(cell.properties)) if cell.properties else "",
     ]
     return f'<section class="target" id="{_anchor(cell)}">{"".join(parts)}</section>'
 
@@ -121,8 +126,8 @@ def _target(cell: Cell, logs: Sequence[str]) -> str:
 def _summary(cells: Sequence[Cell]) -> str:
     counts = {outcome: sum(cell.outcome == outcome for cell in cells) for outcome in Outcome}
     marks = " ".join(_mark(outcome, f"{count} {'in error' if outcome == Outcome.ERROR else outcome.value}") for outcome, count in counts.items() if count)
-    cases = sum(len(cell.cases) for cell in cells)
-    return f'<p>{marks}</p><p class="dim">{len(cells)} targets, {cases} cases, {sum(cell.seconds for cell in cells):.0f} s of tests. <a href="junit.xml">junit.xml</a></p>'
+    numbers = f"{len(cells)} targets, {sum(len(cell.cases) for cell in cells)} cases, {sum(cell.seconds for cell in cells):.0f} s of tests"
+    return f'<p>{marks}</p><p class="dim">{numbers}. <a href="junit.xml">junit.xml</a></p>'
 
 
 def html(cells: Sequence[Cell], logs: Mapping[str, Sequence[str]], environments: Sequence[str]) -> str:

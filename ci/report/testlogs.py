@@ -12,6 +12,7 @@ from ci.report import cells
 from ci.report.cells import Collected, Part
 from ci.report.errors import UsageError
 
+_REMEDY = "run `./bazelw test //tests/...` first, or give the folder that bazel-testlogs was copied to"
 _SHARD = re.compile(r"shard_(\d+)_of_(\d+)")
 _RUN = re.compile(r"run_\d+_of_\d+")
 _LEFT_BY_A_TEST = {"test.cache_status", "test.log", "test.xml"}
@@ -38,12 +39,12 @@ def _parts(folder: pathlib.Path) -> Iterator[Part]:
 def collect(folder: pathlib.Path, known: Sequence[str]) -> Collected:
     """Every test that left anything."""
     if not folder.is_dir():
-        raise UsageError(folder, "no such folder", "run `./bazelw test //tests/...` first, or give the folder that bazel-testlogs was copied to")
+        raise UsageError(folder, "no such folder", _REMEDY)
     by_label: dict[str, list[Part]] = {}
     for part in _parts(folder.resolve()):
         by_label.setdefault(part.label, []).append(part)
     if not by_label:
-        raise UsageError(folder, "holds no test.xml and no test.log", "run `./bazelw test //tests/...` first, or give the folder that bazel-testlogs was copied to")
+        raise UsageError(folder, "holds no test.xml and no test.log", _REMEDY)
     collected = Collected([], [])
     for label, parts in sorted(by_label.items()):
         collected.cells.append(cells.make(label, parts, known, collected.damaged))

@@ -61,7 +61,7 @@ def read(path: pathlib.Path) -> Session:
     cases: dict[str, Case] = {}
     running: str | None = None
     for event in _events(path):
-        name = event.get("case")
+        name = event.get("case", "")
         if event["event"] == "facts":
             facts = event["facts"]
         elif event["event"] == "collected":

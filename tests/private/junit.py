@@ -111,7 +111,7 @@ def from_journal(session: Session, reason: str, stacks: str, facts: Mapping[str,
     suite.set("tests", str(len(suite.findall("testcase"))))
     for attribute, kind in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(attribute, str(len(suite.findall(f"testcase/{kind}"))))
-    _add_properties(suite, session.facts | facts)
+    _add_properties(suite, {**session.facts, **facts})
     return _bytes([suite])
 
 

@@ -127,13 +127,15 @@ def test_killed_session_without_a_journal_reports_an_error(tmp_path: pathlib.Pat
 
 def test_pytests_report_gets_the_facts_and_loses_empty_captures() -> None:
     heading = "-" * 33 + " Captured {} " + "-" * 33 + "\n\n"
-    own = f"<testsuites><testsuite><testcase name='a'><system-out>{heading.format('Log')}{heading.format('Out')}</system-out></testcase></testsuite></testsuites>"
+    case = f"<testcase name='a'><system-out>{heading.format('Log')}{heading.format('Out')}</system-out></testcase>"
+    own = f"<testsuites><testsuite>{case}</testsuite></testsuites>"
     suite = ElementTree.fromstring(junit.completed(own.encode(), {"level": "x100"})).find("testsuite")
     assert suite.find("testcase/system-out") is None and suite.find("properties/property").get("value") == "x100"
 
 
 def test_complaint_about_a_session_is_an_error_in_its_report() -> None:
-    suite = ElementTree.fromstring(junit.with_error(b"<testsuites><testsuite tests='1' errors='0'><testcase name='a'/></testsuite></testsuites>", "2 skipped"))[0]
+    own = b"<testsuites><testsuite tests='1' errors='0'><testcase name='a'/></testsuite></testsuites>"
+    (suite,) = ElementTree.fromstring(junit.with_error(own, "2 skipped"))
     assert [case.find("error") is not None for case in suite] == [False, True] and (suite.get("tests"), suite.get("errors")) == ("2", "1")
 
 
