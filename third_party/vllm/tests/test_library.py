@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from audit_library import Report, count_instructions, find_build_paths, parse_dynamic, violations
+from audit_library import Report, count_instructions, find_build_paths, find_exported_kernels, parse_dynamic, violations
 
 _REPORTS = {name: Report(**json.loads(Path(path).read_text())) for name, path in (entry.split("=") for entry in os.environ["VLLM_AUDITS"].split(","))}
 _CLEAN = Report(
     build_paths=[],
     executable_stack=False,
+    exported_kernels=[],
     matrix_instructions={".text": 0, "vml_a100_text": 5, "vml_x100_text": 0},
     needed=["libc.so.6"],
     run_paths=[],
@@ -40,6 +41,10 @@ def test_no_run_path(report: Report) -> None:
 
 def test_no_path_of_the_build(report: Report) -> None:
     assert report.build_paths == []
+
+
+def test_no_kernel_can_be_found_by_another_library(report: Report) -> None:
+    assert report.exported_kernels == []
 
 
 def test_no_executable_stack(report: Report) -> None:
@@ -94,6 +99,11 @@ def test_path_of_a_build_folder_is_found() -> None:
     assert find_build_paths(b"\0csrc/cpu/a.cpp\0/home/me/csrc/cpu/a.cpp\0") == ["/home/me/csrc/cpu/a.cpp"]
 
 
+def test_exported_kernel_is_found_and_no_other_symbol() -> None:
+    rows = ["1: 0000000000000000 0 FUNC GLOBAL DEFAULT UND ime2_wanted", "2: 0000000000000010 8 FUNC GLOBAL DEFAULT 9 ime2_hp_gemm", "3: 0000000000000020 8 FUNC WEAK DEFAULT 9 PyInit__C"]
+    assert find_exported_kernels(rows) == ["ime2_hp_gemm"]
+
+
 def test_clean_report_breaks_no_rule() -> None:
     assert violations(_CLEAN, _VECTOR, _MATRIX, ["libc.so.6"]) == []
 
@@ -106,6 +116,7 @@ def test_clean_report_breaks_no_rule() -> None:
         ({"vector_instructions": {".text": 2, "vml_a100_text": 7, "vml_x100_text": 9}}, "section .text has 2 vector instructions and may have none"),
         ({"vector_instructions": {".text": 0, "vml_a100_text": 7, "vml_x100_text": 0}}, "section vml_x100_text should hold vector code and has none"),
         ({"needed": ["libtorch_cpu.so.2.14"]}, "it needs libtorch_cpu.so.2.14"),
+        ({"exported_kernels": ["ime2_hp_gemm"]}, "it exports the kernel ime2_hp_gemm"),
         ({"run_paths": ["/opt/lib"]}, "it has the run path /opt/lib"),
         ({"build_paths": ["/home/me/a.cpp"]}, "it holds a path of the build: /home/me/a.cpp"),
         ({"text_relocations": True}, "it has text relocations"),

@@ -20,6 +20,8 @@ _INSTRUCTION = re.compile(r"\s*[0-9a-f]+:\s+[0-9a-f ]+\t(\S+)")
 # An instruction that the disassembler has no name for. xsmtvdotii's all have the major opcode custom-1.
 _UNNAMED = re.compile(r"\s*[0-9a-f]+:\s+[0-9a-f]{8}\s+\t\.insn\t4, 0x([0-9a-f]{8})")
 _CUSTOM_1 = 0x2B
+# Kernels are entered by stubs and ops that know the core; another library must not find them.
+_KERNEL = re.compile(r"(?:ime2_|vml_|_ZN4ime2)")
 # A path that begins in a build's own folders. Sources keep their path below csrc/ or the sysroot.
 _BUILD_PATHS = re.compile(rb"[\x20-\x7e]*(?:bazel-out|/execroot/|/sandbox/|external/|/home/|/root/|/tmp/)[\x20-\x7e]*")
 
@@ -34,6 +36,7 @@ class Report:
 
     build_paths: list[str]
     executable_stack: bool
+    exported_kernels: list[str]
     matrix_instructions: dict[str, int]
     needed: list[str]
     run_paths: list[str]
@@ -78,6 +81,12 @@ def parse_dynamic(text: str) -> tuple[list[str], list[str], bool]:
     return sorted(needed), run_paths, "(TEXTREL)" in text or bool(re.search(r"\(FLAGS\).*TEXTREL", text))
 
 
+def find_exported_kernels(symbols: Iterable[str]) -> list[str]:
+    """Kernels and IME2 functions among the symbols that a library gives others, from `readelf --dyn-syms`."""
+    rows = [line.split() for line in symbols if line.strip()[:1].isdigit()]
+    return sorted(row[7] for row in rows if len(row) > 7 and row[6] != "UND" and _KERNEL.match(row[7]))
+
+
 def find_build_paths(content: bytes) -> list[str]:
     """Strings in a file that hold a path of the machine that built it."""
     return sorted({found.group().decode().strip() for found in _BUILD_PATHS.finditer(content)})
@@ -103,10 +112,12 @@ def read_report(library: Path, readelf: str, objdump: str) -> Report:
     """Collects a library's facts."""
     needed, run_paths, text_relocations = parse_dynamic(_output([readelf, "--wide", "--dynamic", str(library)]))
     segments = _output([readelf, "--wide", "--segments", str(library)])
+    symbols = _output([readelf, "--wide", "--dyn-syms", str(library)])
     counts = _disassemble(objdump, library)
     return Report(
         build_paths=find_build_paths(library.read_bytes()),
         executable_stack=bool(re.search(r"GNU_STACK.* RWE ", segments)),
+        exported_kernels=find_exported_kernels(symbols.splitlines()),
         matrix_instructions=counts.matrix,
         needed=needed,
         run_paths=run_paths,
@@ -127,6 +138,7 @@ def violations(report: Report, vector_sections: Iterable[str], matrix_sections: 
     expected = set(needed)
     result = misplaced("vector", report.vector_instructions, vector_sections) + misplaced("matrix", report.matrix_instructions, matrix_sections)
     result += [f"it needs {name}, which is not among {', '.join(sorted(expected))}" for name in report.needed if name not in expected]
+    result += [f"it exports the kernel {name}" for name in report.exported_kernels]
     result += [f"it has the run path {path}" for path in report.run_paths]
     result += [f"it holds a path of the build: {path}" for path in report.build_paths]
     if report.text_relocations:
