@@ -141,6 +141,15 @@ void extreme_scales_have_defined_results() {
   expect(seen[1] == 0, "scales below 2^-135 vanish");
 }
 
+// 1.4 units of the row's scale, where fp16 holds 1 or 2: only the larger one holds the element.
+void a_small_chunk_beside_a_large_one_is_not_clipped() {
+  Problem problem = Problem::zero({1, 1, 256}, 1);
+  problem.a[0] = 1;
+  problem.a[128] = 1.4f * 136 * 0x1p-41f;
+  problem.set_weight(0, 128, 1);
+  expect(std::fabs(problem.run(ime2_packed_gemm_portable)[0] / problem.a[128] - 1) < 0.01f, "the element times 1");
+}
+
 enum class Data { normal, outliers, one_sided };
 
 Problem realistic(Data data, unsigned seed) {
@@ -203,6 +212,7 @@ constexpr Case kCases[] = {
     {"a_blob_that_is_cut_is_refused", a_blob_that_is_cut_is_refused},
     {"a_foreign_blob_is_refused", a_foreign_blob_is_refused},
     {"a_header_that_contradicts_itself_is_refused", a_header_that_contradicts_itself_is_refused},
+    {"a_small_chunk_beside_a_large_one_is_not_clipped", a_small_chunk_beside_a_large_one_is_not_clipped},
     {"another_version_is_refused", another_version_is_refused},
     {"each_column_may_have_scales_of_its_own_size", each_column_may_have_scales_of_its_own_size},
     {"each_status_has_its_own_text", each_status_has_its_own_text},
