@@ -35,6 +35,9 @@ inline int run_cases(std::span<const Case> cases) {
   int failed = 0;
   for (const Case& test : cases) {
     failures = 0;
+    // First, so that a crash has a name.
+    std::printf("     %s\n", test.name);
+    std::fflush(stdout);
     test.run();
     std::printf("%s %s\n", failures == 0 ? "ok  " : "FAIL", test.name);
     std::fflush(stdout);
