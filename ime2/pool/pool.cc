@@ -64,7 +64,7 @@ Crew& crew() {
 
 Core this_core() { return ime2_pool_this_core(); }
 
-bool on_a100() { return this_core().vlenb == kA100Vlenb; }
+bool on_a100() { return ime2_pool_this_vlenb() == kA100Vlenb; }
 
 std::vector<Core> start() {
   refuse_in_worker("start");

@@ -23,7 +23,7 @@ struct Core {
 // The calling thread's core, as far as it can be told now: only a worker is sure to stay where it is.
 Core this_core();
 
-// Whether the calling thread may do a worker's work in place: VLEN is 1024. Says nothing about xsmtvdotii.
+// Whether the calling thread may do a worker's work in place: VLEN is 1024. Says nothing about xsmtvdotii. No system call.
 bool on_a100();
 
 struct Work {

@@ -31,6 +31,8 @@ ime2::pool::Outcome ime2_pool_become_a100() noexcept;
 // Ties the calling A100 thread to a hart and makes sure that this is what it should be.
 ime2::pool::Outcome ime2_pool_settle(unsigned hart) noexcept;
 
+// These read a vector CSR: not before a thread moves.
+unsigned ime2_pool_this_vlenb() noexcept;
 ime2::pool::Core ime2_pool_this_core() noexcept;
 }
 #pragma GCC visibility pop

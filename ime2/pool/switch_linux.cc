@@ -109,8 +109,12 @@ Outcome ime2_pool_settle(unsigned hart) noexcept {
   return core.vlenb == ime2::pool::kA100Vlenb ? Outcome{Step::done, 0, core} : failure(Step::vlen, 0, core);
 }
 
-Core ime2_pool_this_core() noexcept {
+unsigned ime2_pool_this_vlenb() noexcept {
   constexpr unsigned long kV = 1ul << ('v' - 'a');
+  return getauxval(AT_HWCAP) & kV ? read_vlenb() : 0;
+}
+
+Core ime2_pool_this_core() noexcept {
   const unsigned hart = read_hart();
-  return {hart, getauxval(AT_HWCAP) & kV ? read_vlenb() : 0, read_marchid(hart)};
+  return {hart, ime2_pool_this_vlenb(), read_marchid(hart)};
 }

@@ -10,4 +10,6 @@ Outcome ime2_pool_become_a100() noexcept { return {}; }
 
 Outcome ime2_pool_settle(unsigned hart) noexcept { return {Step::done, 0, {hart, ime2::pool::kA100Vlenb, 0}}; }
 
+unsigned ime2_pool_this_vlenb() noexcept { return 0; }
+
 Core ime2_pool_this_core() noexcept { return {}; }

@@ -10,7 +10,7 @@ SWITCH = pathlib.Path(os.environ["SWITCH"])
 
 
 def test_the_switch_calls_no_memset_which_libc_has_in_a_vector_form() -> None:
-    # getauxval serves this_core() only.
+    # getauxval serves the questions about the calling thread's core only.
     assert {symbol.name for symbol in object_file.global_symbols(SWITCH) if not symbol.defined} == {"getauxval"}
 
 
