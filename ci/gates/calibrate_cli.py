@@ -20,7 +20,9 @@ from ci.gates.expectations import Expectations, Figure, read_expectations
 from ci.gates.faults import Fault, GateError, Kind
 from ci.gates.judge import run_facts, unusable
 from ci.gates.results import Results, read_results
-from ci.gates.verdict import Row, Verdict
+from ci.gates.verdict import Row, Titles, Verdict
+
+_TITLES = Titles(hint="Measured: median of A and B together and its 95 % bootstrap interval. Margin: what A and B ask for.")
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -78,7 +80,7 @@ def calibration(results: Results, expectations: Expectations) -> tuple[Verdict, 
         faults += [fault] if fault else []
         lines += [line] if line else []
     faults += _uncovered(pairs, expectations)
-    return Verdict(title, run_facts(results), rows, sorted(faults, key=lambda fault: (fault.kind.code, fault.metric)), "calibrated"), lines
+    return Verdict(title, run_facts(results), rows, sorted(faults, key=lambda fault: (fault.kind.code, fault.metric)), "calibrated", _TITLES), lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

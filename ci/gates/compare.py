@@ -12,9 +12,10 @@ from ci.gates.faults import Fault, GateError, Kind, fail
 from ci.gates.fingerprint import differences
 from ci.gates.judge import CALIBRATE, machine_state_faults, run_facts
 from ci.gates.results import LABELS, Metric, Results, Sample
-from ci.gates.verdict import Row, Verdict
+from ci.gates.verdict import Row, Titles, Verdict
 
 _INTERLEAVE = "record A and B in turns (A B A B, or A B B A), one run each"
+_TITLES = Titles("B", "A", "A and B: medians, B with its 95 % bootstrap interval. Change: median of B against A run by run, plus is better.")
 SAME, FASTER, SLOWER = "no difference", "B is better", "B is worse"
 
 
@@ -144,7 +145,7 @@ def compare(results: Results, margins: Mapping[str, float | None], default: floa
         rows.append(row)
         new += [fault] if fault else []
     ordered = sorted(new, key=lambda fault: (fault.kind.code, fault.metric))
-    return Verdict(title, run_facts(results), rows, ordered, _conclusion(rows))
+    return Verdict(title, run_facts(results), rows, ordered, _conclusion(rows), _TITLES)
 
 
 def _conclusion(rows: Sequence[Row]) -> str:

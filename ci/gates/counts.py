@@ -11,12 +11,15 @@ from ci.gates.checker import Checker
 from ci.gates.faults import Fault, GateError, Kind, fail
 from ci.gates.jsonfile import read_bytes, read_json
 from ci.gates.noise import Interval
-from ci.gates.verdict import Row, Verdict
+from ci.gates.verdict import Row, Titles, Verdict
 
 _PLACE = ("kernel", "part", "k", "n", "m")
 _COLUMNS = (*_PLACE, "fact", "value")
 _TOOL = "write the file with `./bazelw run //ime2:counts`"
 _UPDATE = "find the commit that changed it; if it is meant, have the replacement reviewed"
+
+
+_TITLES = Titles("counted", hint="Exact counts. Change: plus is better.")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -137,4 +140,4 @@ def judge_counts(title: str, counted: Counts, expected: Counts) -> Verdict:
         rows.append(_row(fact, expected.get(fact), counted.get(fact)))
         fault = _judge(fact, expected.get(fact), counted.get(fact))
         faults += [fault] if fault else []
-    return Verdict(title, [], rows, sorted(faults, key=lambda fault: (fault.kind.code, fault.metric)), "passed, exact")
+    return Verdict(title, [], rows, sorted(faults, key=lambda fault: (fault.kind.code, fault.metric)), "passed, exact", _TITLES)

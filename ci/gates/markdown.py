@@ -53,7 +53,10 @@ def as_markdown(verdict: Verdict) -> str:
         lines += ["<details><summary>Replacement for a reviewed update</summary>", "", "```toml", *verdict.replacements, "```", "", "</details>", ""]
     if verdict.rows:
         lines += [f"<details><summary>All {len(verdict.rows)} metrics</summary>", ""]
-        lines += ["| metric | measured | expected | unit | change (+ is better) | margin | verdict |", "|---|--:|--:|---|--:|--:|---|"]
+        lines += [
+            f"| metric | {verdict.titles.measured} | {verdict.titles.expected} | unit | change (+ is better) | margin | verdict |",
+            "|---|--:|--:|---|--:|--:|---|",
+        ]
         lines += [*[_row(row, verdict) for row in verdict.rows], "", "</details>", ""]
     if verdict.facts:
         lines += ["<details><summary>Machine and wheel</summary>", "", "| | |", "|---|---|"]

@@ -52,4 +52,4 @@ def outliers(values: Sequence[float]) -> list[float]:
 def margin_of(first: Interval, second: Interval) -> float:
     """The margin that two runs of one wheel ask for, in steps of 0.001."""
     seen = max(first.spread, second.spread, abs(second.median / first.median - 1))
-    return max(LEAST_MARGIN, math.ceil(SAFETY * seen * 1000) / 1000)
+    return max(LEAST_MARGIN, math.ceil(round(SAFETY * seen * 1000, 6)) / 1000)

@@ -16,8 +16,6 @@ from ci.gates.plot import history_plot
 from ci.gates.verdict import Row, Verdict
 
 _STYLE = Path(__file__).with_name("page.css")
-# Name and class.
-_COLUMNS = (("metric", ""), ("measured", "number"), ("expected", "number"), ("unit", ""), ("change", "number"), ("margin", "number"), ("verdict", ""))
 _HEAD = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
@@ -53,12 +51,12 @@ def _measured(measured: Interval | None) -> str:
 
 
 def _cells(row: Row, verdict: Verdict) -> list[tuple[str, str, str]]:
-    """(column, class, content)."""
+    """(title, class, content)."""
     faults = verdict.of(row)
     chips = " ".join(f'<span class="chip bad">{fault.kind.label}</span>' for fault in faults) or '<span class="chip good">ok</span>'
     return [
-        ("measured", "number", _measured(row.measured)),
-        ("expected", "number", "" if row.expected is None else shown(row.expected)),
+        (verdict.titles.measured, "number", _measured(row.measured)),
+        (verdict.titles.expected, "number", "" if row.expected is None else shown(row.expected)),
         ("unit", "", escape(row.unit)),
         ("change", "number", "" if row.ratio is None else change(row.ratio)),
         ("margin", "number", "" if row.margin is None else f"±{row.margin:.1%}"),
@@ -67,14 +65,15 @@ def _cells(row: Row, verdict: Verdict) -> list[tuple[str, str, str]]:
 
 
 def _row(row: Row, verdict: Verdict) -> str:
-    cells = "".join(f'<td class="{kind}" data-column="{column}">{content}</td>' for column, kind, content in _cells(row, verdict))
+    cells = "".join(f'<td class="{kind}" data-title="{title}">{content}</td>' for title, kind, content in _cells(row, verdict))
     return f'<tr><th scope="row"><code class="name">{_name(row.name)}</code></th>{cells}</tr>'
 
 
 def _table(verdict: Verdict) -> str:
-    columns = "".join(f'<th scope="col" class="{kind}">{name}</th>' for name, kind in _COLUMNS)
+    titles = [(title, kind) for title, kind, _ in _cells(verdict.rows[0], verdict)]
+    columns = "".join(f'<th scope="col" class="{kind}">{title}</th>' for title, kind in [("metric", ""), *titles])
     body = "\n".join(_row(row, verdict) for row in verdict.rows)
-    note = '<p class="hint">Measured: median and its 95 % bootstrap interval. Change: plus is better.</p>'
+    note = f'<p class="hint">{escape(verdict.titles.hint)}</p>'
     return f'<section><h2>Metrics</h2>{note}<table class="metrics"><thead><tr>{columns}</tr></thead><tbody>\n{body}\n</tbody></table></section>'
 
 

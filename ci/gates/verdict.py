@@ -27,6 +27,15 @@ class Row:
 
 
 @dataclasses.dataclass(frozen=True)
+class Titles:
+    """What the two columns of values are, and what a reader should know of them."""
+
+    measured: str = "measured"
+    expected: str = "expected"
+    hint: str = "Measured: median and its 95 % bootstrap interval. Change: plus is better."
+
+
+@dataclasses.dataclass(frozen=True)
 class Verdict:
     """A judgement. `facts` are what a reader wants to know about the run, as (name, text)."""
 
@@ -35,6 +44,7 @@ class Verdict:
     rows: Sequence[Row]
     faults: Sequence[Fault]
     passed_text: str = "passed"
+    titles: Titles = Titles()
 
     @property
     def code(self) -> int:

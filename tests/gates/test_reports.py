@@ -128,6 +128,12 @@ def test_the_page_plots_each_metrics_history(bench: made.Bench) -> None:
     assert (parser.seen["svg"], parser.seen["circle"]) == (4, 24)
 
 
+def test_only_the_current_runs_points_are_filled(bench: made.Bench) -> None:
+    document = regressed()
+    del document["metrics"][1]
+    assert report(bench, "--html", document, "--history", history(bench.folder / "past", 5)).count('class="point now"') == 3
+
+
 def test_the_page_says_how_many_runs_are_left_out(bench: made.Bench) -> None:
     assert "1 earlier runs of other machines" in report(bench, "--html", made.results(), "--history", history(bench.folder / "past", 1))
 
@@ -159,3 +165,11 @@ def test_a_report_that_cannot_be_written_fails_the_gate(bench: made.Bench) -> No
     outcome = bench.judge(lambda document: None, None, "--html", str(bench.folder / "nowhere/report.html"))
     assert "nowhere/report.html: No such file or directory" in outcome.text
     assert outcome.code == 10
+
+
+def test_an_a_b_page_names_its_columns(bench: made.Bench) -> None:
+    from ci.gates import compare_cli
+
+    target, expected = bench.folder / "ab.html", bench.file("expected.toml", made.expectations_text())
+    bench.run(compare_cli.main, bench.file("ab.json", made.written(made.session(1.05))), "--expectations", expected, "--html", str(target))
+    assert '<th scope="col" class="number">B</th><th scope="col" class="number">A</th>' in target.read_text(encoding="utf-8")
