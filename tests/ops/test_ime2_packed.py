@@ -34,12 +34,14 @@ def test_packed_weight_holds_the_weight() -> None:
     assert_holds(op(PACK)(weight.qweight, weight.scales), weight)
 
 
+@covers(GEMM)
 @pytest.mark.parametrize(("n", "k"), [(1, 32), (31, 64), (33, 96), (95, 160)])
 def test_packed_weight_holds_columns_and_groups_left_over(n: int, k: int) -> None:
     weight = random_weight(n, k)
     assert_holds(packed(weight), weight)
 
 
+@covers(GEMM)
 def test_packed_weight_holds_columns_of_scales_of_any_size() -> None:
     weight = random_weight(33, 160)
     weight.scales.mul_(10.0 ** torch.arange(-30, 3)[:, None])
