@@ -14,6 +14,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--sdist", type=Path, required=True, help="root of the patched source distribution")
     result.add_argument("--sources", type=Path, required=True, help="file that lists the package's files, one path a line")
     result.add_argument("--library", action="append", default=[], metavar="NAME=FILE", help="extension library and its name in the package")
+    result.add_argument("--module", action="append", default=[], metavar="NAME=FILE", help="Python file of our own and its name in the wheel")
+    result.add_argument("--entry-point", action="append", default=[], metavar="GROUP:NAME=OBJECT", help="entry point beside upstream's")
     result.add_argument("--differences", type=Path, required=True, help="requirements.toml")
     result.add_argument("--licence", type=Path, required=True, help="this project's licence")
     result.add_argument("--local", required=True, help="local version, e.g. sm10")
@@ -37,6 +39,8 @@ def main(arguments: argparse.Namespace) -> None:
             raise WheelError(f"the output is named {arguments.output.name}, but its content is {expected}; correct the rule's version or tag")
         members = contents.package(arguments.sdist, arguments.sources.read_text().splitlines())
         members |= contents.libraries(arguments.library)
+        own = contents.modules(arguments.module, members)
+        members |= own
         version_file = "vllm/_version.py"
         members[version_file] = metadata.version_module(members[version_file].decode(), upstream, version).encode()
         differences = requirements.read_differences(arguments.differences)
@@ -46,8 +50,10 @@ def main(arguments: argparse.Namespace) -> None:
         licences = {"LICENSE": arguments.sdist / "LICENSE", "LICENSE.vllm-sm10": arguments.licence}
         members[f"{info}/METADATA"] = metadata.with_requirements(pkg_info, version, required, sorted(licences)).encode()
         members[f"{info}/WHEEL"] = metadata.wheel_file(arguments.tag).encode()
-        members[f"{info}/entry_points.txt"] = (arguments.sdist / "vllm.egg-info/entry_points.txt").read_bytes()
-        members[f"{info}/top_level.txt"] = b"vllm\n"
+        upstream_entries = (arguments.sdist / "vllm.egg-info/entry_points.txt").read_text()
+        members[f"{info}/entry_points.txt"] = metadata.with_entry_points(upstream_entries, arguments.entry_point).encode()
+        packages = sorted({"vllm", *(name.split("/")[0] for name in own)})
+        members[f"{info}/top_level.txt"] = "".join(f"{package}\n" for package in packages).encode()
         for name, path in licences.items():
             members[f"{info}/licenses/{name}"] = path.read_bytes()
         archive.write_wheel(arguments.output, members, f"{info}/RECORD")

@@ -27,3 +27,11 @@ def test_a_library_of_another_machine_is_refused(tmp_path: Path) -> None:
     library.write_bytes(b"\x7fELF" + bytes(14) + (62).to_bytes(2, "little"))
     with pytest.raises(WheelError, match="no riscv64 library"):
         contents.libraries([f"a.so={library}"])
+
+
+def test_a_module_of_ours_never_replaces_a_member(tmp_path: Path) -> None:
+    module = tmp_path / "a.py"
+    module.write_text("x = 1\n")
+    assert contents.modules([f"own/a.py={module}"], {}) == {"own/a.py": b"x = 1\n"}
+    with pytest.raises(WheelError, match="own/a.py is in the wheel already"):
+        contents.modules([f"own/a.py={module}"], {"own/a.py": b""})

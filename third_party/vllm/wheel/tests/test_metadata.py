@@ -47,3 +47,14 @@ def test_the_version_module_gets_the_local_version() -> None:
 def test_a_version_module_of_another_form_is_an_error() -> None:
     with pytest.raises(WheelError, match="does not hold"):
         metadata.version_module("version = 1\n", "0.33.0", "0.33.0+sm10")
+
+
+def test_entry_points_are_upstreams_and_ours() -> None:
+    text = metadata.with_entry_points("[console_scripts]\na = b:c\n\n[group]\nd = e:f\n", ["group:g=h:i", "other:j=k:l"])
+    assert text == "[console_scripts]\na = b:c\n\n[group]\nd = e:f\ng = h:i\n\n[other]\nj = k:l\n"
+
+
+@pytest.mark.parametrize(("addition", "text"), [("group:d=x:y", "d of group is upstream's"), ("group:d", "is not GROUP:NAME=OBJECT")])
+def test_entry_points_that_cannot_be_added_are_refused(addition: str, text: str) -> None:
+    with pytest.raises(WheelError, match=text):
+        metadata.with_entry_points("[group]\nd = e:f\n", [addition])

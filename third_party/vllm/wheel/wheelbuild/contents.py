@@ -41,3 +41,14 @@ def libraries(pairs: list[str]) -> dict[str, bytes]:
             raise WheelError(f"{file} is no riscv64 library")
         found[f"vllm/{name}"] = data
     return found
+
+
+def modules(pairs: list[str], taken: dict[str, bytes]) -> dict[str, bytes]:
+    """Member name -> content, for NAME=FILE arguments; none may replace a member that is there."""
+    found = {}
+    for pair in pairs:
+        name, _, file = pair.partition("=")
+        if name in taken or name in found:
+            raise WheelError(f"{name} is in the wheel already; rename {file}")
+        found[name] = Path(file).read_bytes()
+    return found

@@ -63,3 +63,26 @@ def version_module(text: str, upstream: str, version: str) -> str:
             raise WheelError(f"vllm/_version.py does not hold `{before}` once; adapt wheelbuild/metadata.py to its new form")
         text = text.replace(before, after)
     return text
+
+
+def with_entry_points(text: str, additions: list[str]) -> str:
+    """entry_points.txt: upstream's entries and GROUP:NAME=OBJECT ones, by group and in the order given."""
+    groups: dict[str, list[str]] = {}
+    group = ""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line.startswith("["):
+            group = line.strip("[]")
+            groups.setdefault(group, [])
+        else:
+            groups[group].append(line)
+    for addition in additions:
+        group, _, entry = addition.partition(":")
+        name, equals, value = entry.partition("=")
+        if not (name and equals and value):
+            raise WheelError(f"entry point {addition!r} is not GROUP:NAME=OBJECT")
+        line = f"{name.strip()} = {value.strip()}"
+        own = groups.setdefault(group, [])
+        if any(other.partition("=")[0].strip() == name.strip() for other in own):
+            raise WheelError(f"entry point {name.strip()} of {group} is upstream's; choose another name")
+        own.append(line)
+    return "\n".join(f"[{name}]\n" + "".join(f"{line}\n" for line in lines) for name, lines in groups.items())
