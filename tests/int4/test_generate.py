@@ -20,8 +20,8 @@ from vllm_sm10 import nibbles
 if TYPE_CHECKING:
     from vllm import LLM
 
-# Largest difference of a log-probability from fp32 arithmetic on the same int4 weights: 8-bit activations, four matrices a layer.
-TOLERANCE = 0.25
+# Largest difference of a log-probability from fp32 arithmetic on the same int4 weights: 8-bit activations, four matrices a layer. Seen: 0.038 and 0.046.
+TOLERANCE = 0.1
 CASES = [Case("llama", "float32"), Case("qwen2", "bfloat16")]
 
 

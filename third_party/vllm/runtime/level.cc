@@ -13,7 +13,9 @@
 
 #include "probe.h"
 
-extern "C" std::uint8_t sm10_vlenb_mask = 0;
+extern "C" {
+std::uint8_t sm10_vlenb_mask = 0;
+}
 
 namespace sm10 {
 namespace {
