@@ -42,9 +42,7 @@ class Packed final : public Kernel {
 
   void step_quantize(std::size_t m) const override { ime2_packed_quantize(problem_.a.data(), problem_.k, m, problem_.k, activations_.data()); }
 
-  void step_multiply(std::size_t m, std::size_t tiles) const override {
-    ime2_packed_gemm(activations_.data(), blob(), m, {0, tiles}, out_.data(), problem_.n);
-  }
+  void step_multiply(std::size_t m, std::size_t tiles) const override { ime2_packed_gemm(activations_.data(), blob(), m, {0, tiles}, out_.data(), problem_.n); }
 
   std::span<std::uint8_t> weights() const override { return weights_.all().subspan(kPage); }
 

@@ -16,26 +16,22 @@
 static _Atomic int rounding_mode = IME2_R3;
 static _Atomic uint64_t counts[IME2_FORMS];
 
-void ime2_trap_set_rounding(ime2_rounding rounding)
-{
+void ime2_trap_set_rounding(ime2_rounding rounding) {
     rounding_mode = (int)rounding;
 }
 
-uint64_t ime2_trap_count(ime2_form form)
-{
+uint64_t ime2_trap_count(ime2_form form) {
     return counts[form];
 }
 
-static void say(const char *text)
-{
+static void say(const char *text) {
     /* Nothing can be done about a failing standard error here. */
     if (write(STDERR_FILENO, text, strlen(text)) < 0) {
         return;
     }
 }
 
-static void die(uint32_t word, const char *reason)
-{
+static void die(uint32_t word, const char *reason) {
     char hex[] = "00000000";
     for (int i = 7; i >= 0; i--, word >>= 4) {
         hex[i] = "0123456789abcdef"[word & 15];
@@ -48,8 +44,7 @@ static void die(uint32_t word, const char *reason)
     _exit(70);
 }
 
-static void save(uint8_t *v)
-{
+static void save(uint8_t *v) {
     __asm__ volatile(".option push\n\t"
                      ".option arch, +v\n\t"
                      "vs8r.v v0, (%0)\n\t"
@@ -62,8 +57,7 @@ static void save(uint8_t *v)
                      : "memory");
 }
 
-static void restore(const uint8_t *v, uint64_t vl, uint64_t vtype)
-{
+static void restore(const uint8_t *v, uint64_t vl, uint64_t vtype) {
     __asm__ volatile(".option push\n\t"
                      ".option arch, +v\n\t"
                      "vl8re8.v v0, (%0)\n\t"
@@ -77,15 +71,14 @@ static void restore(const uint8_t *v, uint64_t vl, uint64_t vtype)
                      : "memory");
 }
 
-#define READ_CSR(name)                                                                                        \
-    __extension__({                                                                                           \
-        uint64_t value;                                                                                       \
+#define READ_CSR(name)                                                                                          \
+    __extension__({                                                                                             \
+        uint64_t value;                                                                                         \
         __asm__ volatile(".option push\n\t.option arch, +v\n\tcsrr %0, " name "\n\t.option pop" : "=r"(value)); \
-        value;                                                                                                \
+        value;                                                                                                  \
     })
 
-static void handler(int signal, siginfo_t *info, void *context)
-{
+static void handler(int signal, siginfo_t *info, void *context) {
     static _Thread_local ime2_vregs v;
     /* Before any call: the C library's memset and memcpy use vectors. */
     const uint64_t vl = READ_CSR("vl"), vtype = READ_CSR("vtype"), vstart = READ_CSR("vstart");
@@ -126,8 +119,7 @@ static void handler(int signal, siginfo_t *info, void *context)
     restore(v[0], vl, vtype);
 }
 
-void ime2_trap_install(void)
-{
+void ime2_trap_install(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = handler;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 /*
  * IME2 in user mode on an emulator that lacks it: a SIGILL handler that executes the instructions by the model.
  *

@@ -17,6 +17,9 @@ using namespace ime2::hp;
 #define ALL_BYTES "vsetvli %[t], zero, e8, m1, ta, ma\n\t"
 #define COLUMNS16 "vsetvli zero, %[n32], e16, mf2, ta, ma\n\t"
 
+// One instruction or macro a line.
+// clang-format off
+
 // v0 = 16*S*relative for 32 columns, then S*relative; v21 keeps the latter.
 #define SCALE(relative)                          \
   "vle16.v v20, (%[b])\n\t"                      \
@@ -83,6 +86,8 @@ using namespace ime2::hp;
   "memory", "vl", "vtype", "fa0", "fa1", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",     \
       "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v24", "v25", "v26", "v27"
 
+// clang-format on
+
 // Where a tile of 32 columns reads and writes.
 struct Tile {
   const std::uint8_t* records;
@@ -99,6 +104,7 @@ template <>
 void multiply_tile<1>(const Tile& tile) {
   const std::uint8_t *a = tile.records, *b = tile.blocks;
   std::size_t left = tile.supers, t, p;
+  // clang-format off
   asm volatile(
       "vsetvli %[t], zero, e32, m1, ta, ma\n\t"
       "vmv.v.i v24, 0\n\t"
@@ -119,6 +125,7 @@ void multiply_tile<1>(const Tile& tile) {
       : [a] "+r"(a), [b] "+r"(b), [left] "+r"(left), [t] "=&r"(t), [p] "=&r"(p)
       : [out] "r"(tile.out), [n32] "r"(kTile), [sixteen] "f"(static_cast<_Float16>(16))
       : CLOBBERS);
+  // clang-format on
 }
 
 template <>
@@ -126,6 +133,7 @@ void multiply_tile<4>(const Tile& tile) {
   const std::uint8_t *a = tile.records, *b = tile.blocks;
   std::size_t left = tile.supers, t, p;
   float* out = tile.out;
+  // clang-format off
   asm volatile(
       "vsetvli %[t], zero, e32, m4, ta, ma\n\t"
       "vmv.v.i v24, 0\n\t"
@@ -154,6 +162,7 @@ void multiply_tile<4>(const Tile& tile) {
       : [a] "+r"(a), [b] "+r"(b), [left] "+r"(left), [out] "+r"(out), [t] "=&r"(t), [p] "=&r"(p)
       : [n32] "r"(kTile), [stride] "r"(tile.stride * sizeof(float)), [sixteen] "f"(static_cast<_Float16>(16))
       : CLOBBERS);
+  // clang-format on
 }
 
 // One element past the tiles. Not contracted to fused operations, so that it is the same number everywhere.
@@ -167,8 +176,7 @@ float tail_element(const Record<R>* records, std::size_t row, const std::uint8_t
     for (std::size_t j = 0; j < kGroupBytes; j++) {
       dot += group.q[row][2 * j] * (nibbles[j] & 15) + group.q[row][2 * j + 1] * (nibbles[j] >> 4);
     }
-    const float scale = static_cast<float>(record.average) * static_cast<float>(group.relative) *
-                        static_cast<float>(static_cast<_Float16>(scales[g]));
+    const float scale = static_cast<float>(record.average) * static_cast<float>(group.relative) * static_cast<float>(static_cast<_Float16>(scales[g]));
     sum += scale * (static_cast<float>(dot) + static_cast<float>(record.correction[row][g % kGroups]));
   }
   return sum;
@@ -185,8 +193,8 @@ const std::uint8_t* multiply_rows(const std::uint8_t* records, const ime2_hp_ope
   }
   for (; column < shape.n; column++) {
     for (std::size_t r = 0; r < R; r++) {
-      out[r * shape.n + column] = tail_element<R>(reinterpret_cast<const Record<R>*>(records), r,
-                                                  from.qweight + column * groups * kGroupBytes, from.scales + column * groups, groups);
+      out[r * shape.n + column] =
+          tail_element<R>(reinterpret_cast<const Record<R>*>(records), r, from.qweight + column * groups * kGroupBytes, from.scales + column * groups, groups);
     }
   }
   return records + count * sizeof(Record<R>);

@@ -87,8 +87,7 @@ float tail_element(const std::vector<RowOfRecord>& row, const std::uint8_t* nibb
     const std::size_t g = at % kGroups;
     int dot = 0;
     for (std::size_t i = 0; i < kGroup; i++) dot += record.q[g][i] * weight(nibbles + at * kGroupBytes, i);
-    const float scale = static_cast<float>(record.average) * static_cast<float>(record.relative[g]) *
-                        static_cast<float>(static_cast<_Float16>(scales[at]));
+    const float scale = static_cast<float>(record.average) * static_cast<float>(record.relative[g]) * static_cast<float>(static_cast<_Float16>(scales[at]));
     const float term = scale * (static_cast<float>(dot) + static_cast<float>(record.correction[g]));
     result = result + term;
   }

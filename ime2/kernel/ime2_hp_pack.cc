@@ -28,9 +28,7 @@ float group_maximum(const float* a, std::size_t k, std::size_t at) {
   return maximum;
 }
 
-std::int8_t quantized(float a, float scale) {
-  return static_cast<std::int8_t>(std::clamp(std::nearbyint(a / scale), -128.0f, 127.0f));
-}
+std::int8_t quantized(float a, float scale) { return static_cast<std::int8_t>(std::clamp(std::nearbyint(a / scale), -128.0f, 127.0f)); }
 
 // -8 * sum as fp16; the sum is rounded first.
 _Float16 correction(const std::int8_t* q) {
@@ -80,9 +78,7 @@ std::uint8_t* quantize_rows(const float* a, std::size_t k, std::uint8_t* packed)
 
 extern "C" {
 
-std::size_t ime2_hp_activation_bytes(std::size_t m, std::size_t k) {
-  return supers(k) * (m / 4 * sizeof(Record<4>) + m % 4 * sizeof(Record<1>));
-}
+std::size_t ime2_hp_activation_bytes(std::size_t m, std::size_t k) { return supers(k) * (m / 4 * sizeof(Record<4>) + m % 4 * sizeof(Record<1>)); }
 
 std::size_t ime2_hp_weight_bytes(std::size_t n, std::size_t k) { return n / kTile * supers(k) * kGroups * sizeof(Block); }
 

@@ -22,11 +22,11 @@ extern "C" {
 
 enum ime2_packed_status {
   IME2_PACKED_OK,
-  IME2_PACKED_TRUNCATED,   /* shorter than its header, or than the header says */
-  IME2_PACKED_FOREIGN,     /* the first bytes are not ours */
-  IME2_PACKED_VERSION,     /* ours, of a version that this code does not read */
-  IME2_PACKED_SHAPE,       /* the header's N, K and size contradict each other */
-  IME2_PACKED_NOT_FINITE,  /* a scale is NaN or Inf: nothing was packed */
+  IME2_PACKED_TRUNCATED,  /* shorter than its header, or than the header says */
+  IME2_PACKED_FOREIGN,    /* the first bytes are not ours */
+  IME2_PACKED_VERSION,    /* ours, of a version that this code does not read */
+  IME2_PACKED_SHAPE,      /* the header's N, K and size contradict each other */
+  IME2_PACKED_NOT_FINITE, /* a scale is NaN or Inf: nothing was packed */
 };
 
 /* One sentence for each status, without a full stop. */

@@ -15,15 +15,15 @@ using namespace ime2::packed;
 extern "C" {
 
 // ime2_packed_assembly.py says what they take.
-using Multiply = void(const std::uint8_t* activations, const std::uint8_t* weights, std::uint8_t* sums, const std::uint8_t* end_of_full_chunks,
-                      bool tail, bool first, std::size_t tiles, std::size_t tile_bytes);
+using Multiply = void(const std::uint8_t* activations, const std::uint8_t* weights, std::uint8_t* sums, const std::uint8_t* end_of_full_chunks, bool tail,
+                      bool first, std::size_t tiles, std::size_t tile_bytes);
 Multiply ime2_packed_multiply_4, ime2_packed_multiply_8, ime2_packed_multiply_16, ime2_packed_multiply_32;
 
 using Store = void(const std::uint8_t* sums, const std::uint8_t* row_factors, float* out, std::size_t stride_bytes, std::size_t tiles, float factor);
 Store ime2_packed_store_4, ime2_packed_store_8, ime2_packed_store_16, ime2_packed_store_32;
 
-using StorePart = void(const std::uint8_t* sums, const std::uint8_t* row_factors, float* out, std::size_t stride_bytes,
-                       const std::uint8_t* column_factors, std::size_t rows, std::size_t columns, std::size_t tiles);
+using StorePart = void(const std::uint8_t* sums, const std::uint8_t* row_factors, float* out, std::size_t stride_bytes, const std::uint8_t* column_factors,
+                       std::size_t rows, std::size_t columns, std::size_t tiles);
 StorePart ime2_packed_store_part_of_4, ime2_packed_store_part_of_8, ime2_packed_store_part_of_16, ime2_packed_store_part_of_32;
 
 }  // extern "C"

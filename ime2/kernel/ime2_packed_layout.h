@@ -28,9 +28,9 @@ inline constexpr std::size_t kGroup = 32;       // K of one weight scale and of 
 inline constexpr std::size_t kGroupBytes = 16;  // a row's or a column's digits in a group
 inline constexpr std::size_t kChunk = 128;      // K of one activation scale
 inline constexpr std::size_t kChunkGroups = kChunk / kGroup;
-inline constexpr std::size_t kTile = 32;        // columns
-inline constexpr std::size_t kHalf = 16;        // columns that the kernel of 32 rows takes at a time
-inline constexpr int kShift = 16;               // keeps column factor times sum in range; the row factor makes it good
+inline constexpr std::size_t kTile = 32;  // columns
+inline constexpr std::size_t kHalf = 16;  // columns that the kernel of 32 rows takes at a time
+inline constexpr int kShift = 16;         // keeps column factor times sum in range; the row factor makes it good
 
 inline constexpr std::size_t kScaleBytes = 2 * kRegister;
 inline constexpr std::size_t kPairBytes = 8 * kRegister;
@@ -55,17 +55,14 @@ constexpr std::size_t tiles(std::size_t n) { return n / kTile + (n % kTile != 0)
 constexpr std::size_t column_factors_at(std::size_t tile) { return kHeaderBytes + tile * kRegister; }
 constexpr std::size_t tiles_at(std::size_t n) { return column_factors_at(tiles(n)); }
 
-constexpr std::size_t tile_bytes(std::size_t k) {
-  return chunks(k).full * kChunkBytes + (chunks(k).tail ? kScaleBytes + kPairBytes : 0);
-}
+constexpr std::size_t tile_bytes(std::size_t k) { return chunks(k).full * kChunkBytes + (chunks(k).tail ? kScaleBytes + kPairBytes : 0); }
 
 // In a tile: the scale of group g of a chunk, and the first byte of a column's nibbles.
 constexpr std::size_t scale_at(std::size_t chunk, std::size_t g, std::size_t column) {
   return chunk * kChunkBytes + column / kHalf * kRegister + (g * kHalf + column % kHalf) * 2;
 }
 constexpr std::size_t nibbles_at(std::size_t chunk, std::size_t g, std::size_t column) {
-  return chunk * kChunkBytes + kScaleBytes + g / 2 * kPairBytes + column / kHalf * kPairHalfBytes +
-         (g % 2 * kHalf + column % kHalf) * kGroupBytes;
+  return chunk * kChunkBytes + kScaleBytes + g / 2 * kPairBytes + column / kHalf * kPairHalfBytes + (g % 2 * kHalf + column % kHalf) * kGroupBytes;
 }
 
 // Rows that go through one kernel together.

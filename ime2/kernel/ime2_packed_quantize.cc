@@ -60,8 +60,7 @@ vuint16mf4_t group_offsets(const RowBlock& block) {
   return __riscv_vadd_vv_u16mf4(group, __riscv_vsll_vx_u16mf4(__riscv_vand_vx_u16mf4(index, 3, vl), 2, vl), vl);
 }
 
-void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, const RowBlock& block, std::size_t row, vuint16mf4_t offsets,
-                    std::uint8_t* to) {
+void quantize_chunk(const float* a, std::size_t count, const RowUnits& units, const RowBlock& block, std::size_t row, vuint16mf4_t offsets, std::uint8_t* to) {
   const vfloat32m4_t normal = __riscv_vfmul_vf_f32m4(__riscv_vle32_v_f32m4(a, count), units.normal, count);
   const vfloat32m1_t zero = __riscv_vfmv_v_f_f32m1(0, 1);
   const float largest = __riscv_vfmv_f_s_f32m1_f32(__riscv_vfredmax_vs_f32m4_f32m1(normal, zero, count));

@@ -8,8 +8,8 @@
 
 namespace ime2::hp {
 
-inline constexpr std::size_t kGroup = 32;       // K of one weight scale and of one int4 instruction
-inline constexpr std::size_t kGroups = 8;       // groups of a superblock
+inline constexpr std::size_t kGroup = 32;  // K of one weight scale and of one int4 instruction
+inline constexpr std::size_t kGroups = 8;  // groups of a superblock
 inline constexpr std::size_t kSuper = kGroup * kGroups;
 inline constexpr std::size_t kTile = 32;        // columns
 inline constexpr std::size_t kGroupBytes = 16;  // a column's nibbles in a group

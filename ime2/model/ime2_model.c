@@ -28,20 +28,17 @@ enum {
 };
 
 /* f3[1:0] of the integer forms: u 0, us 1, su 2, signed x signed 3; the first letter is A's. */
-static inline unsigned ime2_sign_code(const ime2_insn *insn)
-{
+static inline unsigned ime2_sign_code(const ime2_insn *insn) {
     return (insn->a_signed ? 2u : 0u) | (insn->b_signed ? 1u : 0u);
 }
 
-static inline void ime2_set_signs(ime2_insn *insn, unsigned code)
-{
+static inline void ime2_set_signs(ime2_insn *insn, unsigned code) {
     insn->a_signed = (code & 2) != 0;
     insn->b_signed = (code & 1) != 0;
 }
 
 /* Sub-opcodes of .hp by sign code. */
-static inline unsigned ime2_hp_sub(unsigned sign_code)
-{
+static inline unsigned ime2_hp_sub(unsigned sign_code) {
     switch (sign_code) {
     case 0: return IME2_SUB_HP_U;
     case 1: return IME2_SUB_HP_US;
@@ -50,24 +47,19 @@ static inline unsigned ime2_hp_sub(unsigned sign_code)
     }
 }
 
-static inline bool ime2_vd_is_pair(const ime2_insn *insn)
-{
-    return insn->form == IME2_DOT || insn->form == IME2_SP || insn->form == IME2_FDOT || insn->form == IME2_PACK ||
-           insn->form == IME2_UNPACK;
+static inline bool ime2_vd_is_pair(const ime2_insn *insn) {
+    return insn->form == IME2_DOT || insn->form == IME2_SP || insn->form == IME2_FDOT || insn->form == IME2_PACK || insn->form == IME2_UNPACK;
 }
 
-static inline bool ime2_vs1_is_pair(const ime2_insn *insn)
-{
+static inline bool ime2_vs1_is_pair(const ime2_insn *insn) {
     return insn->form == IME2_SP || insn->slide > 0;
 }
 
-static inline bool ime2_has_scale(const ime2_insn *insn)
-{
+static inline bool ime2_has_scale(const ime2_insn *insn) {
     return insn->form == IME2_SP || insn->form == IME2_HP;
 }
 
-static inline ime2_reason ime2_check_parity(const ime2_insn *insn)
-{
+static inline ime2_reason ime2_check_parity(const ime2_insn *insn) {
     if (ime2_vd_is_pair(insn) && insn->vd % 2 != 0) {
         return IME2_ODD_VD;
     }
@@ -77,8 +69,7 @@ static inline ime2_reason ime2_check_parity(const ime2_insn *insn)
     return IME2_LEGAL;
 }
 
-static inline ime2_reason ime2_decode_pack(unsigned f7, unsigned f3, ime2_insn *out)
-{
+static inline ime2_reason ime2_decode_pack(unsigned f7, unsigned f3, ime2_insn *out) {
     out->imm = (uint8_t)(f3 & 3);
     if (f7 == IME2_F7_VPACK) {
         out->form = f3 & 4 ? IME2_UNPACK : IME2_PACK;
@@ -90,8 +81,7 @@ static inline ime2_reason ime2_decode_pack(unsigned f7, unsigned f3, ime2_insn *
 }
 
 /* b31 = 1: the matrix forms. bit15 and bit7 are where .sp and the slides keep immediates. */
-static inline ime2_reason ime2_decode_matrix(unsigned f7, unsigned f3, unsigned bit15, unsigned bit7, ime2_insn *out)
-{
+static inline ime2_reason ime2_decode_matrix(unsigned f7, unsigned f3, unsigned bit15, unsigned bit7, ime2_insn *out) {
     const unsigned dt = f7 >> 4 & 3, sub = f7 >> 1 & 7, b25 = f7 & 1;
     if (dt < IME2_DT_I4) {
         return IME2_RESERVED_TYPE;
@@ -144,13 +134,11 @@ static inline ime2_reason ime2_decode_matrix(unsigned f7, unsigned f3, unsigned 
         out->a_signed = sub == IME2_SUB_HP || sub == IME2_SUB_HP_SU;
         out->b_signed = sub == IME2_SUB_HP || sub == IME2_SUB_HP_US;
         return IME2_LEGAL;
-    default:
-        return IME2_RESERVED_SUB;
+    default: return IME2_RESERVED_SUB;
     }
 }
 
-IME2_API ime2_reason ime2_decode(uint32_t word, ime2_insn *out)
-{
+IME2_API ime2_reason ime2_decode(uint32_t word, ime2_insn *out) {
     const unsigned f7 = word >> 25, f3 = word >> 12 & 7;
     ime2_reason reason = IME2_LEGAL;
     if ((word & 0x7f) != IME2_OPCODE) {
@@ -177,8 +165,7 @@ IME2_API ime2_reason ime2_decode(uint32_t word, ime2_insn *out)
 }
 
 /* Largest immediate of a form. */
-static inline unsigned ime2_last_imm(const ime2_insn *insn)
-{
+static inline unsigned ime2_last_imm(const ime2_insn *insn) {
     switch (insn->form) {
     case IME2_DOT:
     case IME2_FDOT: return 0;
@@ -187,20 +174,17 @@ static inline unsigned ime2_last_imm(const ime2_insn *insn)
     }
 }
 
-static inline bool ime2_fields_fit(const ime2_insn *insn)
-{
+static inline bool ime2_fields_fit(const ime2_insn *insn) {
     const bool integer = insn->form == IME2_DOT || insn->form == IME2_SP || insn->form == IME2_HP;
     const bool slides = insn->form == IME2_DOT || insn->form == IME2_FDOT;
     const bool saturates = insn->form == IME2_NPACK || insn->form == IME2_NPACK4;
     return (unsigned)insn->form < IME2_FORMS && insn->vd < 32 && insn->vs1 < 32 && insn->vs2 < 32 &&
-           (integer ? insn->type == IME2_I4 || insn->type == IME2_I8 : insn->type == IME2_NO_TYPE) &&
-           (integer || (!insn->a_signed && !insn->b_signed)) && (saturates || !insn->saturate) &&
-           insn->slide <= (slides ? 3 : 0) && insn->scale <= (ime2_has_scale(insn) ? 1 : 0) &&
+           (integer ? insn->type == IME2_I4 || insn->type == IME2_I8 : insn->type == IME2_NO_TYPE) && (integer || (!insn->a_signed && !insn->b_signed)) &&
+           (saturates || !insn->saturate) && insn->slide <= (slides ? 3 : 0) && insn->scale <= (ime2_has_scale(insn) ? 1 : 0) &&
            insn->imm <= ime2_last_imm(insn);
 }
 
-IME2_API ime2_reason ime2_encode(const ime2_insn *insn, uint32_t *word)
-{
+IME2_API ime2_reason ime2_encode(const ime2_insn *insn, uint32_t *word) {
     unsigned f7, f3, vd = insn->vd, vs1 = insn->vs1;
     const unsigned sign = ime2_sign_code(insn);
     const unsigned matrix = IME2_F7_MATRIX | (insn->type == IME2_I4 ? IME2_DT_I4 : IME2_DT_I8) << 4;
@@ -253,22 +237,19 @@ IME2_API ime2_reason ime2_encode(const ime2_insn *insn, uint32_t *word)
         f3 = (insn->saturate ? 4u : 0u) | insn->imm;
         break;
     }
-    *word = (uint32_t)f7 << 25 | (uint32_t)insn->vs2 << 20 | (uint32_t)vs1 << 15 | (uint32_t)f3 << 12 |
-            (uint32_t)vd << 7 | IME2_OPCODE;
+    *word = (uint32_t)f7 << 25 | (uint32_t)insn->vs2 << 20 | (uint32_t)vs1 << 15 | (uint32_t)f3 << 12 | (uint32_t)vd << 7 | IME2_OPCODE;
     return IME2_LEGAL;
 }
 
 /* ---- Text --------------------------------------------------------------------------------------------------- */
 
-static inline char *ime2_put(char *at, const char *s)
-{
+static inline char *ime2_put(char *at, const char *s) {
     const size_t n = strlen(s);
     memcpy(at, s, n + 1);
     return at + n;
 }
 
-static inline char *ime2_put_number(char *at, const char *before, unsigned n)
-{
+static inline char *ime2_put_number(char *at, const char *before, unsigned n) {
     at = ime2_put(at, before);
     if (n > 9) {
         *at++ = (char)('0' + n / 10);
@@ -278,8 +259,7 @@ static inline char *ime2_put_number(char *at, const char *before, unsigned n)
     return at;
 }
 
-IME2_API void ime2_text(const ime2_insn *insn, char text[IME2_TEXT_SIZE])
-{
+IME2_API void ime2_text(const ime2_insn *insn, char text[IME2_TEXT_SIZE]) {
     static const char *const signs[] = {"u", "us", "su", ""};
     static const char *const packs[] = {"smt.vpack.vv", "smt.vupack.vv", "smt.vnpack.vv", "smt.vnpack4.vv"};
     const bool integer = insn->type != IME2_NO_TYPE;
@@ -310,8 +290,7 @@ IME2_API void ime2_text(const ime2_insn *insn, char text[IME2_TEXT_SIZE])
     }
 }
 
-IME2_API const char *ime2_reason_text(ime2_reason reason)
-{
+IME2_API const char *ime2_reason_text(ime2_reason reason) {
     switch (reason) {
     case IME2_LEGAL: return "legal";
     case IME2_NOT_IME2: return "opcode is not custom-1 (0x2b): not an IME2 instruction";
@@ -339,13 +318,11 @@ IME2_API const char *ime2_reason_text(ime2_reason reason)
 
 /* ---- Legality ----------------------------------------------------------------------------------------------- */
 
-static inline bool ime2_overlap(unsigned a, unsigned na, unsigned b, unsigned nb)
-{
+static inline bool ime2_overlap(unsigned a, unsigned na, unsigned b, unsigned nb) {
     return a < b + nb && b < a + na;
 }
 
-static inline ime2_reason ime2_check_overlap(const ime2_insn *insn)
-{
+static inline ime2_reason ime2_check_overlap(const ime2_insn *insn) {
     const unsigned nd = ime2_vd_is_pair(insn) ? 2 : 1, n1 = ime2_vs1_is_pair(insn) ? 2 : 1;
     if (ime2_overlap(insn->vd, nd, insn->vs1, n1)) {
         return IME2_OVERLAP_VS1;
@@ -362,8 +339,7 @@ static inline ime2_reason ime2_check_overlap(const ime2_insn *insn)
     return IME2_LEGAL;
 }
 
-IME2_API ime2_reason ime2_check(const ime2_insn *insn, const ime2_state *state)
-{
+IME2_API ime2_reason ime2_check(const ime2_insn *insn, const ime2_state *state) {
     const uint32_t sew = state->sew;
     if (state->vill) {
         return IME2_VILL;
@@ -388,30 +364,25 @@ IME2_API ime2_reason ime2_check(const ime2_insn *insn, const ime2_state *state)
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------ */
 
-static inline uint16_t ime2_load16(const uint8_t *p)
-{
+static inline uint16_t ime2_load16(const uint8_t *p) {
     return (uint16_t)(p[0] | p[1] << 8);
 }
 
-static inline uint32_t ime2_load32(const uint8_t *p)
-{
+static inline uint32_t ime2_load32(const uint8_t *p) {
     return (uint32_t)ime2_load16(p) | (uint32_t)ime2_load16(p + 2) << 16;
 }
 
-static inline void ime2_store16(uint8_t *p, uint16_t x)
-{
+static inline void ime2_store16(uint8_t *p, uint16_t x) {
     p[0] = (uint8_t)x;
     p[1] = (uint8_t)(x >> 8);
 }
 
-static inline void ime2_store32(uint8_t *p, uint32_t x)
-{
+static inline void ime2_store32(uint8_t *p, uint32_t x) {
     ime2_store16(p, (uint16_t)x);
     ime2_store16(p + 2, (uint16_t)(x >> 16));
 }
 
-IME2_API double ime2_half_to_double(uint16_t half)
-{
+IME2_API double ime2_half_to_double(uint16_t half) {
     const uint64_t sign = (uint64_t)(half >> 15) << 63, fraction = half & 0x3ff;
     const unsigned exponent = half >> 10 & 31;
     uint64_t bits;
@@ -425,8 +396,7 @@ IME2_API double ime2_half_to_double(uint16_t half)
     return x;
 }
 
-IME2_API uint16_t ime2_double_to_half(double x)
-{
+IME2_API uint16_t ime2_double_to_half(double x) {
     uint64_t bits, significand, rest, tie;
     uint16_t sign, half;
     int exponent, drop;
@@ -463,8 +433,7 @@ IME2_API uint16_t ime2_double_to_half(double x)
  * c + d*s in fp16. r3: double holds d (20 bits) times s (11 bits) exactly, and the sum too unless it is far beyond the
  * fp16 range, so the conversion is the only rounding. The same holds for the fused step of r2 and each step of r1.
  */
-static inline uint16_t ime2_scaled_add(uint16_t c, int32_t d, double s, ime2_rounding rounding)
-{
+static inline uint16_t ime2_scaled_add(uint16_t c, int32_t d, double s, ime2_rounding rounding) {
     double product = (double)d * s;
     if (rounding != IME2_R3) {
         product = ime2_half_to_double(ime2_double_to_half((double)d)) * s;
@@ -494,8 +463,7 @@ typedef struct {
     bool negative, inf, nan;
 } ime2_parts;
 
-static inline ime2_parts ime2_split(uint32_t bits, int exponent_bits, int fraction_bits)
-{
+static inline ime2_parts ime2_split(uint32_t bits, int exponent_bits, int fraction_bits) {
     const uint32_t all_ones = (1u << exponent_bits) - 1, fraction = bits & ((1u << fraction_bits) - 1);
     const uint32_t exponent = bits >> fraction_bits & all_ones;
     const int lowest = 2 - (1 << (exponent_bits - 1)) - fraction_bits;
@@ -508,8 +476,7 @@ static inline ime2_parts ime2_split(uint32_t bits, int exponent_bits, int fracti
     return p;
 }
 
-static inline ime2_parts ime2_multiply(ime2_parts a, ime2_parts b)
-{
+static inline ime2_parts ime2_multiply(ime2_parts a, ime2_parts b) {
     ime2_parts p;
     p.negative = a.negative != b.negative;
     p.nan = a.nan || b.nan || (a.inf && b.magnitude == 0) || (b.inf && a.magnitude == 0);
@@ -519,14 +486,12 @@ static inline ime2_parts ime2_multiply(ime2_parts a, ime2_parts b)
     return p;
 }
 
-static inline void ime2_wide_clear(ime2_wide *w)
-{
+static inline void ime2_wide_clear(ime2_wide *w) {
     memset(w, 0, sizeof *w);
     w->all_minus_zero = true;
 }
 
-static inline void ime2_wide_add(ime2_wide *w, ime2_parts p)
-{
+static inline void ime2_wide_add(ime2_wide *w, ime2_parts p) {
     const unsigned shift = (unsigned)(p.exponent + IME2_WIDE_POINT);
     w->nan |= p.nan;
     w->plus_inf |= p.inf && !p.negative;
@@ -543,14 +508,12 @@ static inline void ime2_wide_add(ime2_wide *w, ime2_parts p)
     }
 }
 
-static inline uint32_t ime2_wide_bit(const ime2_wide *w, unsigned i)
-{
+static inline uint32_t ime2_wide_bit(const ime2_wide *w, unsigned i) {
     return w->limb[i / 32] >> (i % 32) & 1;
 }
 
 /* fp32, rounded once to nearest even. */
-static inline uint32_t ime2_wide_to_float(ime2_wide w)
-{
+static inline uint32_t ime2_wide_to_float(ime2_wide w) {
     uint32_t sign, bits = 0, sticky = 0, carry = 1;
     unsigned top = 32 * IME2_WIDE_LIMBS - 1, shift;
     if (w.nan || (w.plus_inf && w.minus_inf)) {
@@ -587,14 +550,12 @@ static inline uint32_t ime2_wide_to_float(ime2_wide w)
 enum { IME2_TILE = 8, IME2_OUTPUTS = 64, IME2_MAX_ELEMENTS = 512 };
 
 /* Elements per register. */
-static inline unsigned ime2_elements(ime2_type type)
-{
+static inline unsigned ime2_elements(ime2_type type) {
     return type == IME2_I4 ? 2 * IME2_VLENB : IME2_VLENB;
 }
 
 /* `bytes` bytes of elements, extended; of two int4 elements the first is the low nibble. */
-static inline void ime2_extend(int16_t *out, const uint8_t *in, unsigned bytes, ime2_type type, bool is_signed)
-{
+static inline void ime2_extend(int16_t *out, const uint8_t *in, unsigned bytes, ime2_type type, bool is_signed) {
     if (type == IME2_I4) {
         const int flip = is_signed ? 8 : 0;
         for (unsigned i = 0; i < bytes; i++) {
@@ -609,8 +570,7 @@ static inline void ime2_extend(int16_t *out, const uint8_t *in, unsigned bytes, 
     }
 }
 
-static inline void ime2_products(int32_t d[IME2_OUTPUTS], const int16_t *a, const int16_t *b, unsigned k)
-{
+static inline void ime2_products(int32_t d[IME2_OUTPUTS], const int16_t *a, const int16_t *b, unsigned k) {
     for (unsigned m = 0; m < IME2_TILE; m++) {
         for (unsigned n = 0; n < IME2_TILE; n++) {
             int32_t sum = 0;
@@ -623,21 +583,18 @@ static inline void ime2_products(int32_t d[IME2_OUTPUTS], const int16_t *a, cons
 }
 
 /* C32 += D over the pair at vd; wraps. */
-static inline void ime2_accumulate(uint8_t *c, const int32_t d[IME2_OUTPUTS])
-{
+static inline void ime2_accumulate(uint8_t *c, const int32_t d[IME2_OUTPUTS]) {
     for (unsigned i = 0; i < IME2_OUTPUTS; i++) {
         ime2_store32(c + 4 * i, ime2_load32(c + 4 * i) + (uint32_t)d[i]);
     }
 }
 
 /* A register, or a pair as one array of 256 bytes. */
-static inline uint8_t *ime2_register(ime2_vregs v, unsigned r)
-{
+static inline uint8_t *ime2_register(ime2_vregs v, unsigned r) {
     return (uint8_t *)v + r * IME2_VLENB;
 }
 
-static inline void ime2_execute_dot(ime2_vregs v, const ime2_insn *insn)
-{
+static inline void ime2_execute_dot(ime2_vregs v, const ime2_insn *insn) {
     const unsigned row_bytes = IME2_VLENB / IME2_TILE;
     int16_t a[IME2_MAX_ELEMENTS], b[IME2_MAX_ELEMENTS];
     int32_t d[IME2_OUTPUTS];
@@ -648,8 +605,7 @@ static inline void ime2_execute_dot(ime2_vregs v, const ime2_insn *insn)
 }
 
 /* B with its zeros: of each four elements the mask names the two that are stored, lowest bit first. */
-static inline void ime2_spread(int16_t *dense, const int16_t *kept, const uint8_t *mask, unsigned groups)
-{
+static inline void ime2_spread(int16_t *dense, const int16_t *kept, const uint8_t *mask, unsigned groups) {
     for (unsigned g = 0; g < groups; g++) {
         const unsigned nibble = mask[g / 2] >> (g % 2 * 4) & 15;
         unsigned used = 0;
@@ -665,8 +621,7 @@ static inline void ime2_spread(int16_t *dense, const int16_t *kept, const uint8_
     }
 }
 
-static inline void ime2_execute_sp(ime2_vregs v, const ime2_insn *insn)
-{
+static inline void ime2_execute_sp(ime2_vregs v, const ime2_insn *insn) {
     const unsigned stored = ime2_elements(insn->type), groups = stored / 2;
     int16_t a[IME2_MAX_ELEMENTS], kept[IME2_MAX_ELEMENTS], b[IME2_MAX_ELEMENTS];
     int32_t d[IME2_OUTPUTS];
@@ -677,8 +632,7 @@ static inline void ime2_execute_sp(ime2_vregs v, const ime2_insn *insn)
     ime2_accumulate(ime2_register(v, insn->vd), d);
 }
 
-static inline void ime2_execute_hp(ime2_vregs v, const ime2_insn *insn, ime2_rounding rounding)
-{
+static inline void ime2_execute_hp(ime2_vregs v, const ime2_insn *insn, ime2_rounding rounding) {
     uint8_t *c = ime2_register(v, insn->vd);
     int16_t a[IME2_MAX_ELEMENTS], b[IME2_MAX_ELEMENTS];
     int32_t d[IME2_OUTPUTS];
@@ -696,23 +650,20 @@ static inline void ime2_execute_hp(ime2_vregs v, const ime2_insn *insn, ime2_rou
 
 /* ---- vfwmadot ----------------------------------------------------------------------------------------------- */
 
-static inline float ime2_float(uint32_t bits)
-{
+static inline float ime2_float(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline uint32_t ime2_float_bits(float x)
-{
+static inline uint32_t ime2_float_bits(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : bits;
 }
 
 /* r1: k ascending, each sum rounded to fp32 (fp16 products are exact in it). */
-static inline uint32_t ime2_float_dot_stepwise(uint32_t c, const uint16_t *a, const uint16_t *b)
-{
+static inline uint32_t ime2_float_dot_stepwise(uint32_t c, const uint16_t *a, const uint16_t *b) {
     float sum = ime2_float(c);
     for (unsigned k = 0; k < IME2_TILE; k++) {
         sum += (float)(ime2_half_to_double(a[k]) * ime2_half_to_double(b[k]));
@@ -721,8 +672,7 @@ static inline uint32_t ime2_float_dot_stepwise(uint32_t c, const uint16_t *a, co
 }
 
 /* r3: the exact sum, rounded once. r2: the exact dot product rounded, then added. */
-static inline uint32_t ime2_float_dot_exact(uint32_t c, const uint16_t *a, const uint16_t *b, bool with_c)
-{
+static inline uint32_t ime2_float_dot_exact(uint32_t c, const uint16_t *a, const uint16_t *b, bool with_c) {
     ime2_wide sum;
     ime2_wide_clear(&sum);
     for (unsigned k = 0; k < IME2_TILE; k++) {
@@ -735,8 +685,7 @@ static inline uint32_t ime2_float_dot_exact(uint32_t c, const uint16_t *a, const
     return ime2_float_bits(ime2_float(c) + ime2_float(ime2_wide_to_float(sum)));
 }
 
-static inline void ime2_execute_fdot(ime2_vregs v, const ime2_insn *insn, ime2_rounding rounding)
-{
+static inline void ime2_execute_fdot(ime2_vregs v, const ime2_insn *insn, ime2_rounding rounding) {
     const uint8_t *from_a = ime2_register(v, insn->vs1) + insn->slide * (IME2_VLENB / IME2_TILE), *from_b = ime2_register(v, insn->vs2);
     uint8_t *c = ime2_register(v, insn->vd);
     uint16_t a[IME2_OUTPUTS], b[IME2_OUTPUTS];
@@ -747,31 +696,27 @@ static inline void ime2_execute_fdot(ime2_vregs v, const ime2_insn *insn, ime2_r
     for (unsigned i = 0; i < IME2_OUTPUTS; i++) {
         const uint16_t *row = a + i / IME2_TILE * IME2_TILE, *column = b + i % IME2_TILE * IME2_TILE;
         const uint32_t old = ime2_load32(c + 4 * i);
-        ime2_store32(c + 4 * i, rounding == IME2_R1 ? ime2_float_dot_stepwise(old, row, column)
-                                                    : ime2_float_dot_exact(old, row, column, rounding == IME2_R3));
+        ime2_store32(c + 4 * i, rounding == IME2_R1 ? ime2_float_dot_stepwise(old, row, column) : ime2_float_dot_exact(old, row, column, rounding == IME2_R3));
     }
 }
 
 /* ---- Pack family -------------------------------------------------------------------------------------------- */
 
 /* a0 b0 a1 b1 ... of blocks; `bytes` from each source. */
-static inline void ime2_interleave(uint8_t *out, const uint8_t *a, const uint8_t *b, unsigned bytes, unsigned block)
-{
+static inline void ime2_interleave(uint8_t *out, const uint8_t *a, const uint8_t *b, unsigned bytes, unsigned block) {
     for (unsigned i = 0; i < bytes; i += block) {
         memcpy(out + 2 * i, a + i, block);
         memcpy(out + 2 * i + block, b + i, block);
     }
 }
 
-static inline int ime2_clamp4(uint8_t byte)
-{
+static inline int ime2_clamp4(uint8_t byte) {
     const int x = (byte ^ 128) - 128;
     return x < -8 ? -8 : x > 7 ? 7 : x;
 }
 
 /* Bytes to nibbles, two adjacent ones a byte, the first low. */
-static inline void ime2_narrow4(uint8_t out[IME2_VLENB / 2], const uint8_t *in, bool saturate)
-{
+static inline void ime2_narrow4(uint8_t out[IME2_VLENB / 2], const uint8_t *in, bool saturate) {
     for (unsigned i = 0; i < IME2_VLENB / 2; i++) {
         const int low = saturate ? ime2_clamp4(in[2 * i]) : in[2 * i];
         const int high = saturate ? ime2_clamp4(in[2 * i + 1]) : in[2 * i + 1];
@@ -780,8 +725,7 @@ static inline void ime2_narrow4(uint8_t out[IME2_VLENB / 2], const uint8_t *in, 
 }
 
 /* Elements of 2*width bytes to `width` bytes: the low half, or clamped as signed numbers. */
-static inline void ime2_narrow(uint8_t out[IME2_VLENB / 2], const uint8_t *in, unsigned width, bool saturate)
-{
+static inline void ime2_narrow(uint8_t out[IME2_VLENB / 2], const uint8_t *in, unsigned width, bool saturate) {
     for (unsigned i = 0; i < IME2_VLENB / 2; i += width) {
         const uint8_t *element = in + 2 * i;
         const bool negative = element[2 * width - 1] >> 7;
@@ -799,8 +743,7 @@ static inline void ime2_narrow(uint8_t out[IME2_VLENB / 2], const uint8_t *in, u
     }
 }
 
-static inline void ime2_execute_pack(ime2_vregs v, const ime2_insn *insn, uint32_t sew)
-{
+static inline void ime2_execute_pack(ime2_vregs v, const ime2_insn *insn, uint32_t sew) {
     const unsigned block = insn->imm == 0 ? sew / 8 : 8u << insn->imm; /* SEW, 128, 256, 512 bits */
     const unsigned narrow_block = 4u << insn->imm;                     /* 32 to 256 output bits */
     uint8_t a[IME2_VLENB], b[IME2_VLENB], out[2 * IME2_VLENB];
@@ -832,8 +775,7 @@ static inline void ime2_execute_pack(ime2_vregs v, const ime2_insn *insn, uint32
 
 /* ---- Execution ---------------------------------------------------------------------------------------------- */
 
-IME2_API void ime2_execute(ime2_vregs v, const ime2_insn *insn, const ime2_state *state)
-{
+IME2_API void ime2_execute(ime2_vregs v, const ime2_insn *insn, const ime2_state *state) {
     switch (insn->form) {
     case IME2_DOT: ime2_execute_dot(v, insn); break;
     case IME2_SP: ime2_execute_sp(v, insn); break;
@@ -843,8 +785,7 @@ IME2_API void ime2_execute(ime2_vregs v, const ime2_insn *insn, const ime2_state
     }
 }
 
-IME2_API ime2_reason ime2_step(ime2_vregs v, uint32_t word, const ime2_state *state)
-{
+IME2_API ime2_reason ime2_step(ime2_vregs v, uint32_t word, const ime2_state *state) {
     ime2_insn insn;
     ime2_reason reason = ime2_decode(word, &insn);
     if (reason == IME2_LEGAL) {

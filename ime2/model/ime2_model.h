@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+// clang-format Language: C
 /*
  * IME2 (xsmtvdotii) at VLEN 1024: decoding, legality and semantics of its 46 mnemonics over 32 registers of 128 bytes.
  *
@@ -64,7 +65,7 @@ typedef struct {
 /* The part of a hart's state that decides about legality, and the choices where hardware is not known. */
 typedef struct {
     uint32_t vl;
-    uint32_t sew;     /* 8, 16, 32, 64 */
+    uint32_t sew;      /* 8, 16, 32, 64 */
     int32_t log2_lmul; /* -3..3; only 0 (LMUL 1) is legal */
     uint32_t vstart;
     bool vill;

@@ -47,26 +47,23 @@ std::string text(const ime2_insn& insn) {
   return buffer.data();
 }
 
-ime2_insn make_insn(ime2_form form, std::uint8_t vd, std::uint8_t vs1, std::uint8_t vs2, ime2_type type, bool a_signed,
-                    bool b_signed, bool saturate, std::uint8_t slide, std::uint8_t scale, std::uint8_t imm) {
+ime2_insn make_insn(ime2_form form, std::uint8_t vd, std::uint8_t vs1, std::uint8_t vs2, ime2_type type, bool a_signed, bool b_signed, bool saturate,
+                    std::uint8_t slide, std::uint8_t scale, std::uint8_t imm) {
   return {form, type, a_signed, b_signed, saturate, slide, scale, imm, vd, vs1, vs2};
 }
 
 bool equal(const ime2_insn& a, const ime2_insn& b) {
-  return a.form == b.form && a.type == b.type && a.a_signed == b.a_signed && a.b_signed == b.b_signed &&
-         a.saturate == b.saturate && a.slide == b.slide && a.scale == b.scale && a.imm == b.imm && a.vd == b.vd &&
-         a.vs1 == b.vs1 && a.vs2 == b.vs2;
+  return a.form == b.form && a.type == b.type && a.a_signed == b.a_signed && a.b_signed == b.b_signed && a.saturate == b.saturate && a.slide == b.slide &&
+         a.scale == b.scale && a.imm == b.imm && a.vd == b.vd && a.vs1 == b.vs1 && a.vs2 == b.vs2;
 }
 
-ime2_state make_state(std::uint32_t vl, std::uint32_t sew, std::int32_t log2_lmul, std::uint32_t vstart, bool vill,
-                      bool strict, ime2_rounding mode) {
+ime2_state make_state(std::uint32_t vl, std::uint32_t sew, std::int32_t log2_lmul, std::uint32_t vstart, bool vill, bool strict, ime2_rounding mode) {
   return {vl, sew, log2_lmul, vstart, vill, strict, mode};
 }
 
 py::bytes step(const std::string_view registers, std::uint32_t word, const ime2_state& state) {
   if (registers.size() != kRegisterBytes) {
-    throw py::value_error("registers: " + std::to_string(registers.size()) + " bytes; 32 registers of 128 are " +
-                          std::to_string(kRegisterBytes));
+    throw py::value_error("registers: " + std::to_string(registers.size()) + " bytes; 32 registers of 128 are " + std::to_string(kRegisterBytes));
   }
   ime2_vregs v;
   std::memcpy(v, registers.data(), kRegisterBytes);
@@ -143,9 +140,9 @@ PYBIND11_MODULE(ime2_model, m) {
   py::exception<std::runtime_error>(m, "IllegalInstruction", PyExc_ValueError);
 
   py::class_<ime2_insn>(m, "Instruction", "Decoded fields; those that the form does not have are 0.")
-      .def(py::init(&make_insn), py::arg("form"), py::arg("vd"), py::arg("vs1"), py::arg("vs2"), py::kw_only(),
-           py::arg("type") = IME2_NO_TYPE, py::arg("a_signed") = false, py::arg("b_signed") = false,
-           py::arg("saturate") = false, py::arg("slide") = 0, py::arg("scale") = 0, py::arg("imm") = 0)
+      .def(py::init(&make_insn), py::arg("form"), py::arg("vd"), py::arg("vs1"), py::arg("vs2"), py::kw_only(), py::arg("type") = IME2_NO_TYPE,
+           py::arg("a_signed") = false, py::arg("b_signed") = false, py::arg("saturate") = false, py::arg("slide") = 0, py::arg("scale") = 0,
+           py::arg("imm") = 0)
       .def_readonly("form", &ime2_insn::form)
       .def_readonly("type", &ime2_insn::type)
       .def_readonly("a_signed", &ime2_insn::a_signed)
@@ -162,9 +159,8 @@ PYBIND11_MODULE(ime2_model, m) {
       .def("__eq__", &equal, py::is_operator());
 
   py::class_<ime2_state>(m, "State", "What decides about legality besides the word; the defaults are VLMAX at SEW 8.")
-      .def(py::init(&make_state), py::kw_only(), py::arg("vl") = IME2_VLENB, py::arg("sew") = 8,
-           py::arg("log2_lmul") = 0, py::arg("vstart") = 0, py::arg("vill") = false, py::arg("strict") = true,
-           py::arg("mode") = IME2_R3);
+      .def(py::init(&make_state), py::kw_only(), py::arg("vl") = IME2_VLENB, py::arg("sew") = 8, py::arg("log2_lmul") = 0, py::arg("vstart") = 0,
+           py::arg("vill") = false, py::arg("strict") = true, py::arg("mode") = IME2_R3);
 
   m.def("decode", &decode, py::arg("word"), "The instruction of a word; IllegalInstruction if it is none.");
   m.def("step", &step, py::arg("registers"), py::arg("word"), py::arg("state"),

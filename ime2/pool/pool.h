@@ -16,8 +16,8 @@ namespace ime2::pool {
 
 struct Core {
   unsigned hart = 0;
-  unsigned vlenb = 0;           // bytes of a vector register; 0: no vector unit
-  std::uint64_t marchid = 0;    // 0: the kernel does not tell
+  unsigned vlenb = 0;         // bytes of a vector register; 0: no vector unit
+  std::uint64_t marchid = 0;  // 0: the kernel does not tell
 };
 
 // The calling thread's core, as far as it can be told now: only a worker is sure to stay where it is.

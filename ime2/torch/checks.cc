@@ -91,7 +91,8 @@ void check_core(const char* op, const char* who) {
   std::string has = "no vector unit (V)";
   if (core.vlen != 0) has = "VLEN " + std::to_string(core.vlen);
   if (core.vlen == kVlen) has += " without xsmtvdotii (its instructions are illegal there)";
-  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", has, "; the kernel needs VLEN 1024 and xsmtvdotii. Run on an SM10's A100 cores (8-15): "
+  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", has,
+              "; the kernel needs VLEN 1024 and xsmtvdotii. Run on an SM10's A100 cores (8-15): "
               "write 0 to /proc/set_ai_thread from the main thread before torch starts others, which then follow it. "
               "portable=True computes the same bits anywhere, slowly.");
 }

@@ -63,7 +63,8 @@ std::int64_t check_blob(const Argument& weight, std::int64_t k) {
   if (status != IME2_PACKED_OK) refuse(weight, "(" + std::to_string(bytes) + " bytes) is refused", ime2_packed_status_text(status));
   const auto n = static_cast<std::int64_t>(blob_n);
   if (static_cast<std::int64_t>(blob_k) != k) {
-    refuse(weight, "was packed for " + packed_for(n, static_cast<std::int64_t>(blob_k)) + ", but a has K = " + std::to_string(k), "pass the weight of this layer");
+    refuse(weight, "was packed for " + packed_for(n, static_cast<std::int64_t>(blob_k)) + ", but a has K = " + std::to_string(k),
+           "pass the weight of this layer");
   }
   if (bytes != tensor_bytes(n, k)) {
     refuse(weight, "has " + std::to_string(bytes) + " bytes, but one for " + packed_for(n, k) + " has " + std::to_string(tensor_bytes(n, k)),
@@ -77,7 +78,8 @@ std::int64_t check_blob(const Argument& weight, std::int64_t k) {
 
 std::int64_t check_size(const Argument& weight, std::int64_t k) {
   const std::int64_t bytes = known_size(weight.tensor, 0), n = columns_by_size(bytes, k);
-  if (n < 0) refuse(weight, "has " + std::to_string(bytes) + " bytes, which no weight for K = " + std::to_string(k) + " has", "pass the weight of this layer, whole");
+  if (n < 0)
+    refuse(weight, "has " + std::to_string(bytes) + " bytes, which no weight for K = " + std::to_string(k) + " has", "pass the weight of this layer, whole");
   return n;
 }
 
@@ -86,7 +88,8 @@ void check_out(const at::Tensor& out, const at::Tensor& a, std::int64_t n, c10::
   check_device(result, device);
   check_dtype(result, {a.scalar_type()});
   if (out.dim() != 2 || out.sym_size(0) != a.sym_size(0) || out.sym_size(1) != n) {
-    refuse(result, "has shape " + c10::str(out.sym_sizes()) + ", not " + c10::str(c10::SymIntArrayRef({a.sym_size(0), n})), "allocate it so: the op does not resize");
+    refuse(result, "has shape " + c10::str(out.sym_sizes()) + ", not " + c10::str(c10::SymIntArrayRef({a.sym_size(0), n})),
+           "allocate it so: the op does not resize");
   }
   if (n > 1 && out.sym_stride(1) != 1) {
     refuse(result, "has strides " + c10::str(out.sym_strides()) + ": elements of a row are apart", "pass one whose rows are dense, e.g. torch.empty(M, N)");
@@ -145,8 +148,8 @@ at::Tensor pack_weight(const at::Tensor& qweight, const at::Tensor& scales) {
   const auto [n, k] = check_weights(weight, factors, at::kCPU);
   at::Tensor blob = at::empty({tensor_bytes(n, k)}, qweight.options());
   auto* to = blob.mutable_data_ptr<std::uint8_t>();
-  const ime2_packed_status status = ime2_packed_weight_pack(qweight.const_data_ptr<std::uint8_t>(), scales.const_data_ptr<float>(),
-                                                            static_cast<std::size_t>(n), static_cast<std::size_t>(k), to);
+  const ime2_packed_status status = ime2_packed_weight_pack(qweight.const_data_ptr<std::uint8_t>(), scales.const_data_ptr<float>(), static_cast<std::size_t>(n),
+                                                            static_cast<std::size_t>(k), to);
   if (status == IME2_PACKED_NOT_FINITE) refuse(factors, "holds a NaN or an infinity", "check the checkpoint: nothing was packed");
   if (status != IME2_PACKED_OK) refuse(weight, "cannot be packed for " + packed_for(n, k), ime2_packed_status_text(status));
   std::fill_n(to + blob_bytes(n, k), lacking(n), std::uint8_t{0});

@@ -14,8 +14,7 @@ namespace ime2::ops {
 // Bytes at an address that is a multiple of 128, a vector register's size.
 class Scratch {
  public:
-  explicit Scratch(std::size_t bytes)
-      : data_(static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment))) {
+  explicit Scratch(std::size_t bytes) : data_(static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment))) {
     if (data_ == nullptr) throw std::bad_alloc();
   }
   std::uint8_t* get() const { return data_.get(); }

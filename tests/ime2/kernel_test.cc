@@ -131,8 +131,8 @@ void expect_same_bits(const Problem& problem, Rounding rounding, ime2_rounding t
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < seen.size(); i++) wrong += !same(seen[i], wanted[i]);
   char fact[160];
-  std::snprintf(fact, sizeof fact, "M=%zu N=%zu K=%zu %s: %zu of %zu elements differ from the oracle", problem.shape.m, problem.shape.n,
-                problem.shape.k, mode, wrong, seen.size());
+  std::snprintf(fact, sizeof fact, "M=%zu N=%zu K=%zu %s: %zu of %zu elements differ from the oracle", problem.shape.m, problem.shape.n, problem.shape.k, mode,
+                wrong, seen.size());
   expect(wrong == 0, fact);
 }
 
@@ -297,9 +297,7 @@ void overflow_in_unused_rows_does_no_harm() {
   });
 }
 
-void no_rows_and_no_columns_are_no_work() {
-  expect(Problem({0, 32, 256}).run().empty() && Problem({3, 0, 256}).run().empty(), "an empty result");
-}
+void no_rows_and_no_columns_are_no_work() { expect(Problem({0, 32, 256}).run().empty() && Problem({3, 0, 256}).run().empty(), "an empty result"); }
 
 void an_empty_sum_is_zero() {
   const std::vector<float> seen = Problem({2, 33, 0}).run();

@@ -75,7 +75,7 @@ void a_header_that_contradicts_itself_is_refused() {
     std::size_t at;
     std::uint64_t value;
   };
-  constexpr Change changes[] = {{kNAt, 0},   {kNAt, 65},   {kNAt, huge},               {kNAt, huge / 3}, {kKAt, 0},       {kKAt, 97},
+  constexpr Change changes[] = {{kNAt, 0},   {kNAt, 65},   {kNAt, huge},           {kNAt, huge / 3}, {kKAt, 0},       {kKAt, 97},
                                 {kKAt, 160}, {kKAt, huge}, {kKAt, huge / 32 * 32}, {kBytesAt, 0},    {kBytesAt, 129}, {kBytesAt, huge}};
   for (const Change& change : changes) {
     expect(after([&change](const Bytes& blob) { put(blob, change.at, change.value); }) == IME2_PACKED_SHAPE,

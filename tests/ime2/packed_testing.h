@@ -160,9 +160,7 @@ struct Problem {
   }
 };
 
-inline std::string described(const Shape& shape) {
-  return "M=" + std::to_string(shape.m) + " N=" + std::to_string(shape.n) + " K=" + std::to_string(shape.k);
-}
+inline std::string described(const Shape& shape) { return "M=" + std::to_string(shape.m) + " N=" + std::to_string(shape.n) + " K=" + std::to_string(shape.k); }
 
 }  // namespace packed_testing
 

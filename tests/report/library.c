@@ -1,2 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-int answer(void) { return 42; }
+int answer(void) {
+    return 42;
+}

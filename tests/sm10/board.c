@@ -52,8 +52,8 @@ struct hwprobe {
 static void print_hwprobe(unsigned long harts) {
     struct hwprobe pairs[] = {{0, 0}, {1, 0}, {4, 0}};
     long error = syscall(258, pairs, 3, harts ? sizeof harts : 0, harts ? &harts : NULL, 0);
-    printf("hwprobe 0x%lx: %ld mvendorid 0x%lx marchid 0x%lx v %d\n", harts, error, (unsigned long)pairs[0].value,
-           (unsigned long)pairs[1].value, (int)(pairs[2].value >> 2 & 1));
+    printf("hwprobe 0x%lx: %ld mvendorid 0x%lx marchid 0x%lx v %d\n", harts, error, (unsigned long)pairs[0].value, (unsigned long)pairs[1].value,
+           (int)(pairs[2].value >> 2 & 1));
 }
 
 // v8 = 7 in every byte, then the move; afterwards: does a vector instruction work without vsetvl, and what is in v8?
@@ -62,13 +62,13 @@ static void print_state_across_move(void) {
     static unsigned char bytes[128];
     volatile int works = 0;
     sigaction(SIGILL, &action, &old);
-    __asm__ volatile(WITH_V("vsetvli t0, zero, e8, m1, ta, ma\nvmv.v.i v8, 7\n") ::: "t0");
+    __asm__ volatile(WITH_V("vsetvli t0, zero, e8, m1, ta, ma\nvmv.v.i v8, 7\n")::: "t0");
     make_a100(0);
     if (!sigsetjmp(after_sigill, 1)) {
         __asm__ volatile(WITH_V("vadd.vi v9, v8, 1\n"));
         works = 1;
     }
-    __asm__ volatile(WITH_V("vs1r.v v8, (%0)\n") ::"r"(bytes) : "memory");
+    __asm__ volatile(WITH_V("vs1r.v v8, (%0)\n")::"r"(bytes) : "memory");
     sigaction(SIGILL, &old, NULL);
     int sevens = 0;
     for (unsigned i = 0; i < sizeof bytes; i++) {

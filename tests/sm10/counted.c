@@ -10,6 +10,7 @@ enum { THREADS = 3 };
 
 // 2 + 100 * 7 + 1 instructions; per turn one .hp, one load of 64 bytes, one store of 128 bytes.
 void counted(void *memory);
+// clang-format off
 __asm__(
     ".text\n.globl counted\n.type counted, @function\ncounted:\n" WITH_V(
     ".option norvc\n"
@@ -24,6 +25,7 @@ __asm__(
     "bnez t1, 1b\n"
     "ret\n")
     ".size counted, .-counted\n");
+// clang-format on
 
 static void *work(void *unused) {
     static _Thread_local char memory[1024];

@@ -190,8 +190,8 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(workers[i].thread, NULL);
     }
-    printf("x100_rounds %lu\na100_rounds %lu\nmoved_by_itself %u\nmoved_by_other %u\nsignals %lu\nforks %u\nerrors %u\n",
-           atomic_load(&x100_rounds), atomic_load(&a100_rounds), atomic_load(&moved_by_itself), atomic_load(&moved_by_other),
-           atomic_load(&signals), atomic_load(&forked), atomic_load(&errors));
+    printf("x100_rounds %lu\na100_rounds %lu\nmoved_by_itself %u\nmoved_by_other %u\nsignals %lu\nforks %u\nerrors %u\n", atomic_load(&x100_rounds),
+           atomic_load(&a100_rounds), atomic_load(&moved_by_itself), atomic_load(&moved_by_other), atomic_load(&signals), atomic_load(&forked),
+           atomic_load(&errors));
     return atomic_load(&errors) != 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// clang-format Language: C
 // What the guest programs of these tests share: vector instructions in programs that are built without vectors.
 #ifndef TESTS_SM10_VECTOR_H
 #define TESTS_SM10_VECTOR_H

@@ -25,6 +25,7 @@ static uint32_t next(void) {
 
 // Loads all registers, sets vtype, calls code, stores all registers.
 void run_word(void *code, void *registers, unsigned long vtype, unsigned long vl);
+// clang-format off
 __asm__(
     ".text\n.globl run_word\n.type run_word, @function\nrun_word:\n" WITH_V(
     "mv t3, ra\nmv t4, a1\nli t1, 1024\n"
@@ -36,6 +37,7 @@ __asm__(
     "vs8r.v v16, (t4)\nadd t4, t4, t1\nvs8r.v v24, (t4)\n"
     "jr t3\n")
     ".size run_word, .-run_word\n");
+// clang-format on
 
 static bool traps(void *code, void *registers, unsigned long vtype, unsigned long vl) {
     if (sigsetjmp(after_sigill, 1)) {
@@ -47,8 +49,8 @@ static bool traps(void *code, void *registers, unsigned long vtype, unsigned lon
 
 // Mostly words that look like instructions: of a form's funct7, with even registers.
 static uint32_t random_word(void) {
-    static const uint8_t funct7[] = {0x21, 0x31, 0x33, 0x4f, 0x61, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6b, 0x6c, 0x6d,
-                                     0x71, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c, 0x7d};
+    static const uint8_t funct7[] = {0x21, 0x31, 0x33, 0x4f, 0x61, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6b, 0x6c,
+                                     0x6d, 0x71, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c, 0x7d};
     uint32_t word = (next() & 0xffffff80u) | 0x2b;
     if (next() % 8) {
         word = (word & 0x01ffffffu) | (uint32_t)funct7[next() % sizeof funct7] << 25;
@@ -95,8 +97,7 @@ int main(int argc, char **argv) {
         bool trapped = traps(&code[2 * i], got, cases[which].vtype, cases[which].vl);
         if (reason == IME2_LEGAL ? trapped || memcmp(got, expected, sizeof got) : !trapped) {
             wrong++;
-            printf("wrong: 0x%08x case %u: model says %s, the emulator %s\n", code[2 * i], which, ime2_reason_text(reason),
-                   trapped ? "traps" : "executes it");
+            printf("wrong: 0x%08x case %u: model says %s, the emulator %s\n", code[2 * i], which, ime2_reason_text(reason), trapped ? "traps" : "executes it");
         }
         legal += reason == IME2_LEGAL;
         refused += reason != IME2_LEGAL;

@@ -141,9 +141,8 @@ void print_products(std::size_t m, std::size_t n, std::size_t k) {
   ime2_packed_gemm_portable(product.activations.get(), product.blob.get(), m, {0, product.tiles()}, expected.data(), n);
   for (std::size_t workers = 1; workers <= 8; ++workers) {
     std::vector<float> out(m * n, -1.0f);
-    pool::run(product.tiles(), workers, [&](std::size_t tile, std::size_t) {
-      ime2_packed_gemm(product.activations.get(), product.blob.get(), m, {tile, 1}, out.data(), n);
-    });
+    pool::run(product.tiles(), workers,
+              [&](std::size_t tile, std::size_t) { ime2_packed_gemm(product.activations.get(), product.blob.get(), m, {tile, 1}, out.data(), n); });
     const bool same = std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0;
     std::printf("product workers %zu same_bits %d\n", workers, same);
   }

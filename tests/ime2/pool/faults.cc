@@ -26,7 +26,7 @@ std::atomic<unsigned> threads;
 }  // namespace
 
 bool set_fault(const std::string& text) {
-  static const std::map<std::string, Step> steps{{"thread", Step::thread}, {"open", Step::open}, {"write", Step::write},
+  static const std::map<std::string, Step> steps{{"thread", Step::thread},     {"open", Step::open}, {"write", Step::write},
                                                  {"affinity", Step::affinity}, {"hart", Step::hart}, {"vlen", Step::vlen}};
   fault = {};
   threads = 0;

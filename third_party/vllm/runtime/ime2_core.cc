@@ -13,7 +13,7 @@ constexpr unsigned kMatrixVlen = 1024;
 SM10_PROBE void TryMatrix() {
   asm volatile(
       ".option push\n.option arch, +v\n"
-      "vsetvli t0, zero, e8, m1, ta, ma\n.option pop\n" IME2_VMADOT_HP(I4, 16, 2, 8, 0, 0) ::
+      "vsetvli t0, zero, e8, m1, ta, ma\n.option pop\n" IME2_VMADOT_HP(I4, 16, 2, 8, 0, 0)::
           : "t0");
 }
 

@@ -58,7 +58,7 @@ Image OwnImage() {
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(&__ehdr_start);
   image.base = reinterpret_cast<ElfW(Addr)>(header);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(image.base + header->e_phoff);
-  for (const ElfW(Phdr) & segment : std::span(segments, header->e_phnum)) {
+  for (const ElfW(Phdr)& segment : std::span(segments, header->e_phnum)) {
     if (segment.p_type == PT_DYNAMIC) ReadDynamic(reinterpret_cast<const ElfW(Dyn)*>(image.base + segment.p_vaddr), image);
     if (segment.p_type == PT_GNU_RELRO) {
       const ElfW(Addr) page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
@@ -115,7 +115,7 @@ int FindTlsModule(dl_phdr_info* info, std::size_t, void* argument) {
   auto& place = *static_cast<TlsPlace*>(argument);
   const auto start = reinterpret_cast<ElfW(Addr)>(info->dlpi_tls_data);
   if (start == 0) return 0;
-  for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+  for (const ElfW(Phdr)& segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
     if (segment.p_type != PT_TLS || place.address < start || place.address >= start + segment.p_memsz) continue;
     place.module = info->dlpi_tls_modid;
     place.offset = place.address - start;
@@ -147,16 +147,14 @@ bool Value(unsigned type, const void* found, ElfW(Addr) addend, ElfW(Addr)& valu
 
 // Weak by design, and tested for null where used: hooks of start-up files, and the
 // initialisers (_ZTH) that a thread-local variable may have.
-bool IsOptional(std::string_view name) {
-  return name.starts_with("_ITM_") || name.starts_with("_ZTH") || name == "__gmon_start__";
-}
+bool IsOptional(std::string_view name) { return name.starts_with("_ITM_") || name.starts_with("_ZTH") || name == "__gmon_start__"; }
 
 struct Misses {
   std::size_t count = 0;
   std::string first;
 };
 
-bool BindOne(const Image& image, const ElfW(Rela) & relocation, const TorchHandle& torch, Misses& misses) {
+bool BindOne(const Image& image, const ElfW(Rela)& relocation, const TorchHandle& torch, Misses& misses) {
   const ElfW(Sym)& symbol = image.symbols[ELF64_R_SYM(relocation.r_info)];
   if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK) return true;
   const char* name = image.strings + symbol.st_name;
@@ -187,8 +185,8 @@ std::string BindToTorch() {
   if (image.relro_size != 0) mprotect(relro, image.relro_size, PROT_READ);
   if (!known) return "vllm._C holds a relocation to torch of an unknown type; this is an error of its build";
   if (misses.count == 0) return "";
-  return "vllm._C does not fit " + torch.path() + ": " + std::to_string(misses.count) + " symbols are missing, the first is " +
-         misses.first + "; " + std::string(kRemedy);
+  return "vllm._C does not fit " + torch.path() + ": " + std::to_string(misses.count) + " symbols are missing, the first is " + misses.first + "; " +
+         std::string(kRemedy);
 }
 
 }  // namespace sm10

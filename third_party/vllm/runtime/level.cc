@@ -45,9 +45,7 @@ SM10_PROBE void TryZvfh() {
       ".option push\n.option arch, +v, +zvfh\n"
       "vsetivli zero, 1, e16, m1, ta, ma\nvfadd.vv v8, v8, v8\n.option pop");
 }
-SM10_PROBE void TryZfbfmin() {
-  asm volatile(".option push\n.option arch, +zfbfmin\nfcvt.bf16.s ft0, ft0\n.option pop" ::: "ft0");
-}
+SM10_PROBE void TryZfbfmin() { asm volatile(".option push\n.option arch, +zfbfmin\nfcvt.bf16.s ft0, ft0\n.option pop" ::: "ft0"); }
 SM10_PROBE void TryZvfbfmin() {
   asm volatile(
       ".option push\n.option arch, +v, +zvfbfmin\n"
@@ -59,8 +57,7 @@ SM10_PROBE void TryZvfbfmin() {
 Core Probe() {
   Core found;
   struct riscv_hwprobe pair = {RISCV_HWPROBE_KEY_IMA_EXT_0, 0};
-  const bool answered = syscall(__NR_riscv_hwprobe, &pair, 1, 0, nullptr, 0) == 0 &&
-                        pair.key == RISCV_HWPROBE_KEY_IMA_EXT_0;
+  const bool answered = syscall(__NR_riscv_hwprobe, &pair, 1, 0, nullptr, 0) == 0 && pair.key == RISCV_HWPROBE_KEY_IMA_EXT_0;
   if (answered) {
     found.vector = pair.value & RISCV_HWPROBE_IMA_V;
     if (pair.value & RISCV_HWPROBE_EXT_ZVFH) found.extensions |= kZvfh;
