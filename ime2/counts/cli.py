@@ -54,7 +54,13 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to FILE as JSON")
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="only this kernel (repeatable; default both)")
     parser.add_argument("--m", type=numbers, default=list(ROWS), metavar="M,M...", help="rows of the activations (default 1,4,16,128)")
-    parser.add_argument("--shape", action="append", type=shape, metavar="K,N", help="a weight matrix (repeatable; default: those of the published measurements, a minute of processor time)")
+    parser.add_argument(
+        "--shape",
+        action="append",
+        type=shape,
+        metavar="K,N",
+        help="a weight matrix (repeatable; default: those of the published measurements, a minute of processor time)",
+    )
     return parser.parse_args(arguments)
 
 

@@ -29,10 +29,7 @@ class Shape:
 
 
 # Of the published measurements; 2048,5632 is TinyLlama's and StableLM 2's.
-SHAPES = tuple(
-    Shape(k, n)
-    for k, n in ((576, 1536), (960, 2560), (896, 4864), (2048, 5632), (1536, 8960), (2048, 8192), (2560, 10240), (2048, 11008))
-)
+SHAPES = tuple(Shape(k, n) for k, n in ((576, 1536), (960, 2560), (896, 4864), (2048, 5632), (1536, 8960), (2048, 8192), (2560, 10240), (2048, 11008)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -40,10 +40,7 @@ def test_best_token_leads_by_far_more_than_bf16_can_move_it(generation: Run) -> 
 @pytest.mark.parametrize("part", ["self_attn.o_proj", "mlp.down_proj"])
 def test_tokens_depend_on(part: str, generation: Run) -> None:
     without = {name: weight * (part not in name) for name, weight in make_weights(generation.case.model).items()}
-    changed = [
-        logits.argmax(-1).tolist() != expected.tokens
-        for logits, expected in zip(same_steps(without, generation), generation.expected, strict=True)
-    ]
+    changed = [logits.argmax(-1).tolist() != expected.tokens for logits, expected in zip(same_steps(without, generation), generation.expected, strict=True)]
     assert all(changed)
 
 

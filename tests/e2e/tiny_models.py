@@ -185,9 +185,7 @@ def write_checkpoint(model: TinyModel, dtype: str, folder: Path) -> None:
 def prompts(vocabulary: int = VOCABULARY) -> list[list[int]]:
     """Token ids of unequal length; the longest needs more than one cache block."""
     generator = torch.Generator().manual_seed(7)
-    return [
-        [1, *torch.randint(3, vocabulary, (length,), generator=generator).tolist()] for length in (2, 11, 37, 150)
-    ]
+    return [[1, *torch.randint(3, vocabulary, (length,), generator=generator).tolist()] for length in (2, 11, 37, 150)]
 
 
 def main() -> None:

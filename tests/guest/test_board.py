@@ -27,7 +27,7 @@ def test_child_inherits_its_parents_core_type(guest: Guest) -> None:
 
 def test_script_can_be_the_command_and_have_arguments(guest: Guest, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "script"
-    script.write_text("#!/bin/sh\nnproc\necho \"$@\"\n")
+    script.write_text('#!/bin/sh\nnproc\necho "$@"\n')
     script.chmod(0o755)
     assert guest.output("--folder", str(tmp_path), "--level", "sm10", str(script), "a b", "c") == "8\na b c\n"
 

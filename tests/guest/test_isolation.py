@@ -69,8 +69,7 @@ def test_no_network_leaves_only_loopback(guest: Guest) -> None:
 
 def test_loopback_works_without_network(guest: Guest) -> None:
     code = (
-        "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); s.accept()[0].sendall(b'x');"
-        "print(c.recv(1))"
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); s.accept()[0].sendall(b'x');print(c.recv(1))"
     )
     assert guest.output("--no-network", "python3", "-c", code) == "b'x'\n"
 

@@ -144,9 +144,7 @@ def visible(case: Case, queries: int, length: int) -> torch.Tensor:
     return mask
 
 
-def dense_logits(
-    case: Case, query: torch.Tensor, key: torch.Tensor, slopes: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def dense_logits(case: Case, query: torch.Tensor, key: torch.Tensor, slopes: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
     """Logits [head, query, key] in float64 and their error bound."""
     logits = torch.einsum("qhd,khd->hqk", query, key) * case.scale
     size = torch.einsum("qhd,khd->hqk", query.abs(), key.abs()) * case.scale
@@ -166,9 +164,7 @@ def dense_logits(
     return logits, error
 
 
-def one_request(
-    case: Case, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, inputs: Inputs
-) -> tuple[torch.Tensor, torch.Tensor]:
+def one_request(case: Case, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention of one request, [query, head, size], and its bound."""
     group = case.heads[0] // case.heads[1]
     key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
@@ -196,15 +192,11 @@ def one_request(
     return out, own + common + steps + POISON * key.shape[0] * 2.0**-125
 
 
-def reference(
-    case: Case, inputs: Inputs, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
+def reference(case: Case, inputs: Inputs, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Expected output of all requests and its bound, rounding included."""
     parts = [
         one_request(case, exact(query), exact(key), exact(value), inputs)
-        for query, key, value in zip(
-            inputs.query.split(list(case.queries)), inputs.keys, inputs.values, strict=True
-        )
+        for query, key, value in zip(inputs.query.split(list(case.queries)), inputs.keys, inputs.values, strict=True)
     ]
     out = torch.cat([value for value, _ in parts])
     return out, torch.cat([bound for _, bound in parts]) + rounding(out, dtype)

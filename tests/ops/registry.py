@@ -78,9 +78,7 @@ REFUSED_EVERYWHERE = frozenset(
 )
 
 # The scalar level has no code for these, and names the levels that have.
-VECTOR_ONLY = frozenset(
-    {"cpu_gemm_wna16", "dynamic_scaled_int8_quant", "static_scaled_int8_quant"}
-)
+VECTOR_ONLY = frozenset({"cpu_gemm_wna16", "dynamic_scaled_int8_quant", "static_scaled_int8_quant"})
 MISSING_AT_SCALAR = r"^{name}: .*\blevels? .*x100.*\blevel scalar\b"
 
 # Outputs that are memory images with pointers: damaging one is undefined
@@ -102,10 +100,7 @@ def level() -> str:
     """The ISA level that this run claims to test."""
     name = os.environ.get("SM10_LEVEL")
     if name not in LEVELS:
-        raise OpTestError(
-            f"SM10_LEVEL is {name!r}; set it to one of {', '.join(LEVELS)} "
-            "(the test rules do) so that the level-dependent facts are known"
-        )
+        raise OpTestError(f"SM10_LEVEL is {name!r}; set it to one of {', '.join(LEVELS)} (the test rules do) so that the level-dependent facts are known")
     return name
 
 
@@ -118,10 +113,7 @@ def library_path() -> Path:
     try:
         wheel = importlib.metadata.distribution("vllm")
     except importlib.metadata.PackageNotFoundError as error:
-        raise OpTestError(
-            "vllm is not installed in this Python; install the wheel first, "
-            "or start the tests by their Bazel target"
-        ) from error
+        raise OpTestError("vllm is not installed in this Python; install the wheel first, or start the tests by their Bazel target") from error
     path = Path(str(wheel.locate_file(LIBRARY_IN_WHEEL)))
     if not path.is_file():
         raise OpTestError(f"the installed vllm has no {LIBRARY_IN_WHEEL}; rebuild the wheel")
@@ -138,9 +130,7 @@ def load_library(path: Path) -> frozenset[str]:
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     added = set(torch._C._dispatch_get_all_op_names()) - before
     if not added:
-        raise OpTestError(
-            f"{path} registered no op: it was loaded before, import it only through registry.py"
-        )
+        raise OpTestError(f"{path} registered no op: it was loaded before, import it only through registry.py")
     return frozenset(added)
 
 

@@ -60,9 +60,7 @@ REFERENCE = {
 }
 
 
-def reference(
-    name: str, source: torch.Tensor, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
+def reference(name: str, source: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Expected output and bound."""
     x = exact(source)
     if name not in GATED:
@@ -96,9 +94,7 @@ def test_gelu_and_mul_is_exact_gelu_times_y(dtype: torch.dtype, shape: tuple[int
 
 @per_dtype("gelu_tanh_and_mul")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_gelu_tanh_and_mul_is_tanh_gelu_times_y(
-    dtype: torch.dtype, shape: tuple[int, ...]
-) -> None:
+def test_gelu_tanh_and_mul_is_tanh_gelu_times_y(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     check("gelu_tanh_and_mul", dtype, shape)
 
 

@@ -27,9 +27,7 @@ def check(case: Case, dtype: torch.dtype) -> None:
 
 def per_float(function):  # noqa: ANN001, ANN201
     """The dtypes of the attention ops; the scheduler's metadata has none of its own."""
-    return covers("get_scheduler_metadata")(
-        per_dtype("cpu_attn_reshape_and_cache", "cpu_attention_with_kv_cache")(function)
-    )
+    return covers("get_scheduler_metadata")(per_dtype("cpu_attn_reshape_and_cache", "cpu_attention_with_kv_cache")(function))
 
 
 @per_float
@@ -156,9 +154,7 @@ def test_query_may_be_a_slice_of_a_qkv_tensor() -> None:
 def test_scheduler_refuses_a_foreign_isa(isa: str) -> None:
     one = torch.tensor([1], dtype=torch.int32)
     with pytest.raises(RuntimeError, match="Unsupported CPU attention"):
-        op("get_scheduler_metadata")(
-            1, 4, 2, 32, one, torch.float32, starts_of_one(), True, -1, isa, False, None
-        )
+        op("get_scheduler_metadata")(1, 4, 2, 32, one, torch.float32, starts_of_one(), True, -1, isa, False, None)
 
 
 def starts_of_one() -> torch.Tensor:
@@ -170,6 +166,4 @@ def test_fp8_cache_is_refused() -> None:
     cache = torch.zeros(1, 2, 32, 32, dtype=torch.uint8)
     token = torch.zeros(1, 2, 32)
     with pytest.raises(RuntimeError, match="FP8 KV cache is only supported on x86"):
-        op("cpu_attn_reshape_and_cache")(
-            token, token, cache, cache.clone(), torch.tensor([0]), "rvv", 1.0, 1.0, "fp8"
-        )
+        op("cpu_attn_reshape_and_cache")(token, token, cache, cache.clone(), torch.tensor([0]), "rvv", 1.0, 1.0, "fp8")

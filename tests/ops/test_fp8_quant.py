@@ -53,9 +53,7 @@ def test_static_fp8_quant_divides_by_one_scale(dtype: torch.dtype, kind: torch.d
     [((ROWS,), (1, -1)), ((WIDTH,), (-1, 1)), ((3, 5), None), ((ROWS, 1), None)],
     ids=["token", "channel", "block", "token-2d"],
 )
-def test_static_fp8_quant_divides_by_group_scales(
-    dtype: torch.dtype, shape: tuple[int, ...], group: tuple[int, int] | None
-) -> None:
+def test_static_fp8_quant_divides_by_group_scales(dtype: torch.dtype, shape: tuple[int, ...], group: tuple[int, int] | None) -> None:
     x, out = rows(dtype), blank(torch.float8_e4m3fn)
     scale = torch.rand(shape) + 0.1
     op("static_scaled_fp8_quant")(out, x, scale, group)
@@ -82,9 +80,7 @@ def test_static_fp8_quant_saturates_and_rounds_to_even(kind: torch.dtype) -> Non
 @per_dtype("dynamic_per_token_scaled_fp8_quant")
 @pytest.mark.parametrize("kind", FLOAT8, ids=FLOAT8_IDS)
 @pytest.mark.parametrize("limit", [None, 5.0], ids=["free", "limited"])
-def test_dynamic_fp8_quant_scales_each_row(
-    dtype: torch.dtype, kind: torch.dtype, limit: float | None
-) -> None:
+def test_dynamic_fp8_quant_scales_each_row(dtype: torch.dtype, kind: torch.dtype, limit: float | None) -> None:
     x, out = rows(dtype), blank(kind)
     x[1] = 0
     scale = torch.full((ROWS, 1), torch.nan)
@@ -100,9 +96,7 @@ def test_dynamic_fp8_quant_scales_each_row(
 @refuses("static_scaled_fp8_quant")
 def test_static_fp8_quant_refuses_a_scale_that_fits_no_group() -> None:
     with pytest.raises(RuntimeError, match="divisible"):
-        op("static_scaled_fp8_quant")(
-            blank(torch.float8_e4m3fn), rows(torch.float32), torch.ones(4, 7), None
-        )
+        op("static_scaled_fp8_quant")(blank(torch.float8_e4m3fn), rows(torch.float32), torch.ones(4, 7), None)
 
 
 @refuses("dynamic_scaled_fp8_quant")

@@ -29,9 +29,7 @@ class Gates:
         def normal(*shape: int) -> torch.Tensor:
             return torch.randn(shape).to(dtype)
 
-        return cls(
-            torch.rand(heads).to(a_log), normal(heads), normal(tokens, heads), normal(tokens, heads)
-        )
+        return cls(torch.rand(heads).to(a_log), normal(heads), normal(tokens, heads), normal(tokens, heads))
 
     def log_decay(self) -> torch.Tensor:
         """-exp(A_log) · softplus(a + bias)."""
@@ -52,9 +50,7 @@ def log_decay_error(gates: Gates) -> torch.Tensor:
 @per_dtype("fused_gdn_gating_cpu")
 @pytest.mark.parametrize("a_log", [torch.float32, None], ids=["A-fp32", "A-half"])
 @pytest.mark.parametrize("heads", [4, 19, 32])
-def test_gates_are_decay_and_sigmoid(
-    dtype: torch.dtype, heads: int, a_log: torch.dtype | None
-) -> None:
+def test_gates_are_decay_and_sigmoid(dtype: torch.dtype, heads: int, a_log: torch.dtype | None) -> None:
     gates = Gates.random(3, heads, dtype, a_log or dtype)
     g, beta = op("fused_gdn_gating_cpu")(gates.a_log, gates.a, gates.b, gates.dt_bias)
     assert_within(g, gates.log_decay()[None], log_decay_error(gates)[None])
@@ -75,9 +71,7 @@ class Heads:
     v: torch.Tensor
 
     @classmethod
-    def random(
-        cls, tokens: int, heads: tuple[int, int], sizes: tuple[int, int], dtype: torch.dtype
-    ) -> Heads:
+    def random(cls, tokens: int, heads: tuple[int, int], sizes: tuple[int, int], dtype: torch.dtype) -> Heads:
         def normal(*shape: int) -> torch.Tensor:
             return torch.randn(shape).to(dtype)
 
@@ -107,9 +101,7 @@ class DeltaRule:
     unit: float  # relative error of one stage of the op's arithmetic
     beta_error: float = 0.0
 
-    def step(
-        self, heads: Heads, t: int, log_decay: torch.Tensor, beta: torch.Tensor
-    ) -> Pair:
+    def step(self, heads: Heads, t: int, log_decay: torch.Tensor, beta: torch.Tensor) -> Pair:
         """One token: S ← e^g S;  S ← S + k ⊗ β(v - kS);  out = qS."""
         q, k, v = heads.q[t], heads.k[t][..., None], heads.v[t]
         decay = torch.exp(log_decay)[:, None, None]
@@ -119,15 +111,9 @@ class DeltaRule:
         memory = (old * k).sum(1)
         memory_error = (old_error * k.abs()).sum(1) + (old * k).abs().sum(1) * (u + size * U32)
         delta = (v - memory) * beta[:, None]
-        delta_error = memory_error * beta[:, None] + (v.abs() + memory.abs()) * beta[:, None] * (
-            2 * u + 4 * U32 + self.beta_error
-        )
+        delta_error = memory_error * beta[:, None] + (v.abs() + memory.abs()) * beta[:, None] * (2 * u + 4 * U32 + self.beta_error)
         self.state = old + k * delta[:, None, :]
-        self.error = (
-            old_error
-            + k.abs() * (delta_error + delta.abs() * (u + 4 * U32))[:, None, :]
-            + self.state.abs() * U32
-        )
+        self.error = old_error + k.abs() * (delta_error + delta.abs() * (u + 4 * U32))[:, None, :] + self.state.abs() * U32
         out = (q[..., None] * self.state).sum(1)
         terms = (q[..., None].abs() * self.state.abs()).sum(1)
         bound = (q[..., None].abs() * self.error).sum(1) + terms * (u + (size + 4) * U32)
@@ -146,9 +132,7 @@ def half_beta_error(dtype: torch.dtype) -> float:
 @per_dtype("fused_sigmoid_gating_delta_rule_update_cpu")
 @pytest.mark.parametrize("state_dtype", FLOATS, ids=["fp32", "bf16", "fp16"])
 @pytest.mark.parametrize("norm", [True, False], ids=["unit", "plain"])
-def test_decode_step_follows_the_delta_rule(
-    dtype: torch.dtype, state_dtype: torch.dtype, norm: bool
-) -> None:
+def test_decode_step_follows_the_delta_rule(dtype: torch.dtype, state_dtype: torch.dtype, norm: bool) -> None:
     batch, heads, sizes = 3, (2, 4), (24, 40)
     inputs = Heads.random(batch, heads, sizes, dtype)
     inputs = inputs if norm else Heads(inputs.q, inputs.k / 8, inputs.v)
@@ -165,9 +149,7 @@ def test_decode_step_follows_the_delta_rule(
     for request in range(batch):
         slot = int(slots[request])
         rule = start_of(before[slot], 8 * U32, half_beta_error(dtype))
-        value, bound = rule.step(
-            exact_heads, request, gates.log_decay()[request], gates.beta()[request]
-        )
+        value, bound = rule.step(exact_heads, request, gates.log_decay()[request], gates.beta()[request])
         assert_within(out[request, 0], value, bound + rounding(value, dtype))
         after[slot] = rule.state
         after_bound[slot] = rule.error + rounding(rule.state, state_dtype)
@@ -176,9 +158,7 @@ def test_decode_step_follows_the_delta_rule(
 
 @per_dtype("fused_sigmoid_gating_delta_rule_update_spec_cpu")
 @pytest.mark.parametrize("state_dtype", FLOATS, ids=["fp32", "bf16", "fp16"])
-def test_draft_steps_start_at_the_accepted_state_and_keep_each(
-    dtype: torch.dtype, state_dtype: torch.dtype
-) -> None:
+def test_draft_steps_start_at_the_accepted_state_and_keep_each(dtype: torch.dtype, state_dtype: torch.dtype) -> None:
     heads, sizes = (2, 4), (16, 20)
     starts = torch.tensor([0, 3, 5], dtype=torch.int32)
     inputs = Heads.random(5, heads, sizes, dtype)
@@ -241,9 +221,7 @@ class ChunkedRule:
 @per_dtype("chunk_gated_delta_rule_cpu")
 @pytest.mark.parametrize("state_dtype", FLOATS, ids=["fp32", "bf16", "fp16"])
 @pytest.mark.parametrize("norm", [True, False], ids=["unit", "plain"])
-def test_chunked_prompt_follows_the_delta_rule(
-    dtype: torch.dtype, state_dtype: torch.dtype, norm: bool
-) -> None:
+def test_chunked_prompt_follows_the_delta_rule(dtype: torch.dtype, state_dtype: torch.dtype, norm: bool) -> None:
     lengths = [1, 5, 17] if norm else [9]
     check_chunks(lengths, dtype, state_dtype, norm)
 
@@ -253,9 +231,7 @@ def test_chunked_prompt_crosses_chunks() -> None:
     check_chunks([CHUNK + 3], torch.bfloat16, torch.float32, True)
 
 
-def check_chunks(
-    lengths: list[int], dtype: torch.dtype, state_dtype: torch.dtype, norm: bool
-) -> None:
+def check_chunks(lengths: list[int], dtype: torch.dtype, state_dtype: torch.dtype, norm: bool) -> None:
     heads, size = (1, 2), 64
     total = sum(lengths)
     inputs = Heads.random(total, heads, (size, size), dtype)

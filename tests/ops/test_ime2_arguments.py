@@ -67,7 +67,11 @@ WEIGHTS = [
     ("qweight", shaped(N, 2, 8, dtype=U8), r"has shape \[40, 2, 8\]: a group has 16 bytes \(32 nibbles\); repack it"),
     ("qweight", shaped(0, 2, 16, dtype=U8), r"has shape \[0, 2, 16\]: N is 0; "),
     ("qweight", shaped(N, 0, 16, dtype=U8), r"has shape \[40, 0, 16\]: K is 0; "),
-    ("qweight", strided((N, 2, 16), (32, 16, 2), U8), r"has strides \[32, 16, 2\] for sizes \[40, 2, 16\], not those of a contiguous tensor; .*qweight\.contiguous\(\)"),
+    (
+        "qweight",
+        strided((N, 2, 16), (32, 16, 2), U8),
+        r"has strides \[32, 16, 2\] for sizes \[40, 2, 16\], not those of a contiguous tensor; .*qweight\.contiguous\(\)",
+    ),
     ("scales", shaped(N, 2, dtype=torch.float16), "has dtype Half, not Float; "),
     ("scales", shaped(N * 2), r"has shape \[80\], not \[N, K/32\]; "),
     ("scales", shaped(N, 3), r"has shape \[40, 3\], but qweight's shape \[40, 2, 16\] asks for \[40, 2\]; "),

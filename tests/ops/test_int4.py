@@ -62,9 +62,7 @@ def quantised_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.sign(scaled) * torch.floor(scaled.abs() + 0.5), exact(largest / 127)
 
 
-def reference(
-    x: torch.Tensor, weight: Weight, bias: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def reference(x: torch.Tensor, weight: Weight, bias: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
     rows, row_scale = quantised_rows(x)
     k, n = weight.q.shape
     group = k // weight.scale.shape[0]
@@ -82,9 +80,7 @@ def reference(
     return out, size * (3 + k // block) * U32 + rounding(out, x.dtype)
 
 
-def check(
-    dtype: torch.dtype, m: int, k: int, n: int, groups: int, method: int, bias: bool
-) -> None:
+def check(dtype: torch.dtype, m: int, k: int, n: int, groups: int, method: int, bias: bool) -> None:
     weight = random_weight(k, n, groups, dtype)
     q, zero, scale = converted(weight, method)
     x = torch.randn(m, k).to(dtype)
@@ -127,9 +123,7 @@ def test_int4_takes_groups_below_and_above_a_block(k: int, groups: int) -> None:
 def test_int4_of_a_zero_row_is_the_bias() -> None:
     weight = random_weight(32, 32, 1, torch.bfloat16)
     bias = torch.randn(32).to(torch.bfloat16)
-    out = op("int4_scaled_mm_cpu")(
-        torch.zeros(1, 32, dtype=torch.bfloat16), *converted(weight, AWQ), bias.float()
-    )
+    out = op("int4_scaled_mm_cpu")(torch.zeros(1, 32, dtype=torch.bfloat16), *converted(weight, AWQ), bias.float())
     assert_same(out, bias[None])
 
 
@@ -138,9 +132,7 @@ def test_int4_of_a_zero_row_is_the_bias() -> None:
 def test_int4_conversion_of_experts_is_that_of_each(method: int) -> None:
     weights = [random_weight(64, 64, 2, torch.bfloat16) for _ in range(3)]
     q, zero = zip(*(checkpoint(w, method) for w in weights), strict=True)
-    stacked = op("convert_weight_packed_scale_zp")(
-        torch.stack(q), torch.stack(zero), torch.stack([w.scale for w in weights]), method
-    )
+    stacked = op("convert_weight_packed_scale_zp")(torch.stack(q), torch.stack(zero), torch.stack([w.scale for w in weights]), method)
     alone = zip(*(converted(w, method) for w in weights), strict=True)
     for together, parts in zip(stacked, alone, strict=True):
         assert_same(together, torch.stack(parts))

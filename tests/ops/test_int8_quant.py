@@ -18,9 +18,7 @@ def rows(width: int, dtype: torch.dtype) -> torch.Tensor:
     return (3 * torch.randn(5, width + 24)).to(dtype)[:, :width]
 
 
-def assert_quantised(
-    out: torch.Tensor, x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor | float
-) -> None:
+def assert_quantised(out: torch.Tensor, x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor | float) -> None:
     """Each integer is the nearest one, up to the float32 error of the quotient."""
     wanted = exact(x) / exact(scale) + exact(torch.as_tensor(zero))
     clamped = wanted.clamp(-128, 127)
@@ -31,9 +29,7 @@ def assert_quantised(
 @per_dtype("static_scaled_int8_quant")
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("zero", [None, 13], ids=["symmetric", "zero-point"])
-def test_static_int8_quant_uses_the_given_scale(
-    dtype: torch.dtype, width: int, zero: int | None
-) -> None:
+def test_static_int8_quant_uses_the_given_scale(dtype: torch.dtype, width: int, zero: int | None) -> None:
     x = rows(width, dtype)
     scale = torch.tensor([0.031])
     azp = None if zero is None else torch.tensor([zero], dtype=torch.int32)
@@ -55,9 +51,7 @@ def test_static_int8_quant_rounds_ties_to_even_and_saturates(dtype: torch.dtype)
 @at_levels(*VECTOR_LEVELS)
 @per_dtype("dynamic_scaled_int8_quant")
 @pytest.mark.parametrize("width", WIDTHS)
-def test_dynamic_int8_quant_scales_each_row_by_its_maximum(
-    dtype: torch.dtype, width: int
-) -> None:
+def test_dynamic_int8_quant_scales_each_row_by_its_maximum(dtype: torch.dtype, width: int) -> None:
     x = rows(width, dtype)
     out = torch.full(x.shape, 99, dtype=torch.int8)
     scale = torch.full((5, 1), torch.nan)
@@ -70,9 +64,7 @@ def test_dynamic_int8_quant_scales_each_row_by_its_maximum(
 @at_levels(*VECTOR_LEVELS)
 @per_dtype("dynamic_scaled_int8_quant")
 @pytest.mark.parametrize("width", WIDTHS)
-def test_dynamic_int8_quant_maps_the_range_with_a_zero_point(
-    dtype: torch.dtype, width: int
-) -> None:
+def test_dynamic_int8_quant_maps_the_range_with_a_zero_point(dtype: torch.dtype, width: int) -> None:
     x = rows(width, dtype) + 1
     out = torch.full(x.shape, 99, dtype=torch.int8)
     scale = torch.full((5, 1), torch.nan)

@@ -13,9 +13,7 @@ EPSILON = 1e-5
 SHAPES = [(1, 8), (7, 40), (2, 3, 136)]
 
 
-def normalised(
-    x: torch.Tensor, weight: torch.Tensor | None, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
+def normalised(x: torch.Tensor, weight: torch.Tensor | None, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """x / rms(x) · weight in float64, and the bound of the op's float32 arithmetic."""
     n = x.shape[-1]
     value = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPSILON)
@@ -32,9 +30,7 @@ def weight_for(width: int, dtype: torch.dtype, wanted: bool) -> torch.Tensor | N
 @per_dtype("rms_norm")
 @pytest.mark.parametrize("weighted", [True, False], ids=["weight", "no-weight"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_rms_norm_divides_by_the_root_mean_square(
-    dtype: torch.dtype, shape: tuple[int, ...], weighted: bool
-) -> None:
+def test_rms_norm_divides_by_the_root_mean_square(dtype: torch.dtype, shape: tuple[int, ...], weighted: bool) -> None:
     source = (4 * torch.randn(shape)).to(dtype)
     weight = weight_for(shape[-1], dtype, weighted)
     out = torch.full_like(source, torch.nan)
@@ -52,9 +48,7 @@ def test_rms_norm_of_zeros_is_zero(dtype: torch.dtype) -> None:
 @per_dtype("fused_add_rms_norm")
 @pytest.mark.parametrize("weighted", [True, False], ids=["weight", "no-weight"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_fused_add_rms_norm_normalises_the_sum(
-    dtype: torch.dtype, shape: tuple[int, ...], weighted: bool
-) -> None:
+def test_fused_add_rms_norm_normalises_the_sum(dtype: torch.dtype, shape: tuple[int, ...], weighted: bool) -> None:
     hidden = torch.randn(shape).to(dtype)
     residual = torch.randn(shape).to(dtype)
     weight = weight_for(shape[-1], dtype, weighted)
@@ -63,7 +57,5 @@ def test_fused_add_rms_norm_normalises_the_sum(
     assert_within(residual, total, rounding(total, dtype))
     # The op divides the rounded sum by the exact sum's root mean square.
     value, bound = normalised(exact(residual), weight, dtype)
-    spread = (total.square().mean(-1, keepdim=True) + EPSILON).sqrt() / (
-        exact(residual).square().mean(-1, keepdim=True) + EPSILON
-    ).sqrt()
+    spread = (total.square().mean(-1, keepdim=True) + EPSILON).sqrt() / (exact(residual).square().mean(-1, keepdim=True) + EPSILON).sqrt()
     assert_within(hidden, value / spread, bound)

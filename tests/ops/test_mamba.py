@@ -41,9 +41,7 @@ def convolved(
 @per_dtype("causal_conv1d_update_cpu_vec")
 @pytest.mark.parametrize("act", ["silu", None])
 @pytest.mark.parametrize("transposed", [False, True], ids=["by-channel", "by-step"])
-def test_convolution_step_shifts_the_state(
-    dtype: torch.dtype, act: str | None, transposed: bool
-) -> None:
+def test_convolution_step_shifts_the_state(dtype: torch.dtype, act: str | None, transposed: bool) -> None:
     batch, channels, width, steps = 3, 11, 4, 2
     x = torch.randn(batch, channels, steps).to(dtype)
     shape = (5, width - 1, channels) if transposed else (5, channels, width - 1)
@@ -62,9 +60,7 @@ def test_convolution_step_shifts_the_state(
         expected_state[slot] = series[:, -(width - 1) :]
         for step in range(steps):
             window = exact(series[:, step : step + width])
-            value[request, :, step], bound[request, :, step] = convolved(
-                window, exact(weight), bias, act == "silu", dtype
-            )
+            value[request, :, step], bound[request, :, step] = convolved(window, exact(weight), bias, act == "silu", dtype)
     assert_within(out, value, bound)
     assert_same(state, expected_state)
 
@@ -132,9 +128,7 @@ class Recurrence:
     state: torch.Tensor
     error: torch.Tensor
 
-    def step(
-        self, model: Model, tokens: Tokens, t: int, softplus: bool, stored: torch.dtype
-    ) -> Pair:
+    def step(self, model: Model, tokens: Tokens, t: int, softplus: bool, stored: torch.dtype) -> Pair:
         """One token: its output [head, dim] and bound; the state is kept in `stored`."""
         heads = model.a.shape[0]
         group = heads // tokens.b.shape[1]
@@ -214,9 +208,7 @@ def test_state_step_decays_and_adds(dtype: torch.dtype, size: int, optional: boo
     after, after_bound = exact(before), torch.zeros(before.shape).double()
     for request in (0, 2):
         slot = int(slots[request])
-        output, final = run_steps(
-            before[slot], model, tokens, range(request, request + 1), optional, dtype, dtype
-        )
+        output, final = run_steps(before[slot], model, tokens, range(request, request + 1), optional, dtype, dtype)
         value[request], bound[request] = output[0][0], output[1][0]
         after[slot], after_bound[slot] = final
     assert_within(out, value, bound)
@@ -250,9 +242,7 @@ def test_state_step_writes_to_the_target_slot() -> None:
         state, model, tokens, torch.empty(1, 2, 3), False,
         torch.tensor([1], dtype=torch.int32), torch.tensor([3], dtype=torch.int32),
     )  # fmt: skip
-    _, final = run_steps(
-        before[1], model, tokens, range(1), False, torch.float32, torch.float32
-    )
+    _, final = run_steps(before[1], model, tokens, range(1), False, torch.float32, torch.float32)
     assert_within(state[3], *final)
     assert_same(state[[0, 2]], before[[0, 2]])
 
@@ -274,18 +264,14 @@ def test_state_steps_of_draft_tokens_keep_every_state() -> None:
     for request, slot in enumerate((0, 8)):
         for count in range(1, drafts + 1):
             order = range(request * drafts, request * drafts + count)
-            output, final = run_steps(
-                before[slot], model, tokens, order, True, torch.float32, torch.float32
-            )
+            output, final = run_steps(before[slot], model, tokens, order, True, torch.float32, torch.float32)
             assert_within(state[targets[request, count - 1]], *final)
         assert_within(out[order.start : order.stop], *output)
 
 
 @per_dtype("mamba_chunk_scan_fwd_cpu")
 @pytest.mark.parametrize("optional", [True, False], ids=["D-z", "bare"])
-def test_chunk_scan_is_the_recurrence_over_each_sequence(
-    dtype: torch.dtype, optional: bool
-) -> None:
+def test_chunk_scan_is_the_recurrence_over_each_sequence(dtype: torch.dtype, optional: bool) -> None:
     heads, groups, dim, size = 4, 2, 3, 21
     lengths = [5, 1, 7]
     starts = torch.tensor([0, 5, 6, 13], dtype=torch.int32)
@@ -295,9 +281,7 @@ def test_chunk_scan_is_the_recurrence_over_each_sequence(
     final = torch.randn(3, heads, dim, size)
     before = final.clone()
     out = torch.full((13, heads, dim), torch.nan, dtype=dtype)
-    op("mamba_chunk_scan_fwd_cpu")(
-        out, final, tokens.x, tokens.dt, model.a, tokens.b, tokens.c, model.d, tokens.z, starts
-    )
+    op("mamba_chunk_scan_fwd_cpu")(out, final, tokens.x, tokens.dt, model.a, tokens.b, tokens.c, model.d, tokens.z, starts)
     for request, length in enumerate(lengths):
         begin = int(starts[request])
         output, state = run_steps(

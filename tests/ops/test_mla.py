@@ -14,9 +14,7 @@ SCALE = HEAD**-0.5
 LANES = 16  # partial sums of one dot product, at every level
 
 
-def attended(
-    query: torch.Tensor, tokens: torch.Tensor, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
+def attended(query: torch.Tensor, tokens: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Expected [head, VALUE] and bound for one sequence."""
     logits = query @ tokens.T * SCALE
     error = dot_error(query.abs() @ tokens.abs().T * SCALE, HEAD // LANES + LANES + 1)
@@ -45,9 +43,7 @@ def test_mla_decode_attends_to_the_latent_cache(dtype: torch.dtype, heads: int) 
         expected.append(value)
         bounds.append(bound)
     out = torch.full((3, heads, VALUE), torch.nan, dtype=dtype)
-    op("mla_decode_kvcache")(
-        out, query, cache, SCALE, table, torch.tensor(lengths, dtype=torch.int32)
-    )
+    op("mla_decode_kvcache")(out, query, cache, SCALE, table, torch.tensor(lengths, dtype=torch.int32))
     assert_within(out, torch.stack(expected), torch.stack(bounds))
 
 

@@ -103,9 +103,7 @@ def one_expert(layer: Layer, expert: int, act: str, x: torch.Tensor) -> Pair:
     return out, bound + U32 * out.abs()
 
 
-def reference(
-    layer: Layer, act: str, x: torch.Tensor, weights: torch.Tensor, ids: torch.Tensor
-) -> Pair:
+def reference(layer: Layer, act: str, x: torch.Tensor, weights: torch.Tensor, ids: torch.Tensor) -> Pair:
     outs, bounds = [], []
     for token in range(x.shape[0]):
         parts = [one_expert(layer, int(e), act, exact(x[token])) for e in ids[token]]

@@ -20,12 +20,7 @@ HERE = Path(__file__).parent
 
 def test_functions() -> list[FunctionType]:
     modules = [importlib.import_module(path.stem) for path in sorted(HERE.glob("test_*.py"))]
-    return [
-        value
-        for module in modules
-        for name, value in vars(module).items()
-        if name.startswith("test_") and isinstance(value, FunctionType)
-    ]
+    return [value for module in modules for name, value in vars(module).items() if name.startswith("test_") and isinstance(value, FunctionType)]
 
 
 test_functions.__test__ = False
@@ -71,17 +66,14 @@ def test_only_declared_ops_do_nothing_but_refuse() -> None:
 
 def test_every_computing_op_has_a_cpu_kernel(registered_ops: frozenset[str]) -> None:
     def runs_on_cpu(name: str) -> bool:
-        return any(
-            torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
-            for key in ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
-        )
+        return any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"))
 
     assert sorted(n for n in registered_ops if not runs_on_cpu(n)) == []
 
 
 def vector_register_bytes() -> int:
     """Runs `csrr a0, vlenb; ret`."""
-    code = bytes.fromhex("732520c2" "67800000")
+    code = bytes.fromhex("732520c267800000")
     page = mmap.mmap(-1, len(code), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     page.write(code)
     address = ctypes.addressof(ctypes.c_char.from_buffer(page))

@@ -23,9 +23,7 @@ def cos_sin_cache(rotated: int, dtype: torch.dtype) -> torch.Tensor:
     return torch.cat((angle.cos(), angle.sin()), dim=-1).to(dtype)
 
 
-def rotate_pairs(
-    x: torch.Tensor, y: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def rotate_pairs(x: torch.Tensor, y: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """The rotated pair and each one's sum of magnitudes."""
     return (
         x * cos - y * sin,
@@ -35,9 +33,7 @@ def rotate_pairs(
     )
 
 
-def rotated_heads(
-    heads: torch.Tensor, positions: torch.Tensor, cache: torch.Tensor, neox: bool
-) -> tuple[torch.Tensor, torch.Tensor]:
+def rotated_heads(heads: torch.Tensor, positions: torch.Tensor, cache: torch.Tensor, neox: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """Expected [token, head, size] and bound."""
     dtype, rotated = heads.dtype, cache.shape[-1]
     cos, sin = exact(cache)[positions][:, None, :].chunk(2, dim=-1)
@@ -58,9 +54,7 @@ def rotated_heads(
 @per_dtype("rotary_embedding")
 @pytest.mark.parametrize("neox", [True, False], ids=["neox", "gptj"])
 @pytest.mark.parametrize(("size", "rotated"), ROTATED)
-def test_rotary_embedding_turns_query_and_key(
-    dtype: torch.dtype, size: int, rotated: int, neox: bool
-) -> None:
+def test_rotary_embedding_turns_query_and_key(dtype: torch.dtype, size: int, rotated: int, neox: bool) -> None:
     tokens, query_heads, key_heads = 5, 3, 1
     cache = cos_sin_cache(rotated, dtype)
     positions = torch.randint(POSITIONS, (tokens,))
@@ -112,6 +106,4 @@ def test_rotary_embedding_at_position_zero_changes_nothing() -> None:
 def test_rotary_embedding_refuses_to_turn_backwards() -> None:
     cache = cos_sin_cache(32, torch.float32)
     with pytest.raises(RuntimeError, match="inverse"):
-        op("rotary_embedding")(
-            torch.zeros(1, dtype=torch.int64), torch.ones(1, 32), None, 32, cache, True, 0, True
-        )
+        op("rotary_embedding")(torch.zeros(1, dtype=torch.int64), torch.ones(1, 32), None, 32, cache, True, 0, True)

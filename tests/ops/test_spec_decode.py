@@ -32,9 +32,7 @@ def test_rejected_tokens_are_counted_and_skipped() -> None:
     # Four requests with 2, 0, 3 and 1 draft tokens, of which 2, 1, 1 and 2
     # tokens (with the sampled one) stay valid.
     index, rejected = blank(4, dtype=torch.int32), blank(4)
-    op("eagle_prepare_inputs_padded_kernel_impl")(
-        ints(2, 2, 5, 6), ints(2, 1, 1, 2), ints32(0, 3, 4, 8, 10), index, rejected, 4
-    )
+    op("eagle_prepare_inputs_padded_kernel_impl")(ints(2, 2, 5, 6), ints(2, 1, 1, 2), ints32(0, 3, 4, 8, 10), index, rejected, 4)
     assert_same(rejected, ints(1, 0, 3, 0))
     assert_same(index, ints32(2 - 1, 3, 7 - 3, 9))
 
@@ -58,9 +56,7 @@ def test_step_moves_each_request_to_its_next_slot() -> None:
     table = torch.tensor([[3, 5, 1, 8], [9, 2, 6, 7], [4, 10, 11, 12]], dtype=torch.int32)
     lengths = ints32(4, 8, 16)
     position, slot = blank(3), blank(5)
-    op("eagle_step_slot_mapping_metadata_kernel_impl")(
-        ints(3, 6, 15), table, lengths, position, slot, 4, 16, -1
-    )
+    op("eagle_step_slot_mapping_metadata_kernel_impl")(ints(3, 6, 15), table, lengths, position, slot, 4, 16, -1)
     assert_same(position, ints(4, 7, 0))
     assert_same(slot, ints(5 * 4 + 0, 2 * 4 + 3, -1, -1, -1))
     assert_same(lengths, ints32(5, 9, 1))
@@ -105,14 +101,9 @@ def expanded(shift: bool, padding: int) -> dict[str, torch.Tensor]:
 @covers("copy_and_expand_eagle_inputs_kernel_impl")
 @pytest.mark.parametrize("padding", [1, 3])
 @pytest.mark.parametrize("shift", [True, False], ids=["shifted", "whole"])
-def test_eagle_inputs_are_expanded_with_bonus_and_parallel_tokens(
-    shift: bool, padding: int
-) -> None:
+def test_eagle_inputs_are_expanded_with_bonus_and_parallel_tokens(shift: bool, padding: int) -> None:
     expected = expanded(shift, padding)
-    buffers = {
-        name: torch.zeros_like(value) if value.dtype == torch.bool else torch.full_like(value, FILL)
-        for name, value in expected.items()
-    }
+    buffers = {name: torch.zeros_like(value) if value.dtype == torch.bool else torch.full_like(value, FILL) for name, value in expected.items()}
     op("copy_and_expand_eagle_inputs_kernel_impl")(
         ints(10, 11, 12, 13, 20, 21, 22), ints(4, 5, 6, 7, 30, 31, 32), ints(91, 92),
         *buffers.values(), ints32(0, 4, 7), ints32(2, 6), -9, -5, 7, padding, shift,
@@ -149,9 +140,7 @@ def test_dflash_queries_follow_the_last_kept_position(with_rejected: bool) -> No
     assert_same(where, expected.flatten())
     assert_same(slots, ints(*(slot(r, int(p)) for r in range(2) for p in expected[r])))
     assert_same(context, position)
-    assert_same(
-        context_slots, ints(*(slot(r, int(p)) for r, p in zip([0, 0, 0, 1, 1], position)))
-    )
+    assert_same(context_slots, ints(*(slot(r, int(p)) for r, p in zip([0, 0, 0, 1, 1], position))))
     assert_same(sample, ints32(1, 2, 4, 5))
 
 
@@ -252,7 +241,5 @@ def test_expansion_repeats_each_value_and_replaces_one() -> None:
 def test_rejection_of_an_empty_batch_does_nothing() -> None:
     nothing = torch.empty(0, dtype=torch.int64)
     out = blank(0, 5)
-    op("rejection_greedy_sample_kernel_impl")(
-        out, nothing, nothing, nothing, torch.empty(0, 1, dtype=torch.int64), None, 4
-    )
+    op("rejection_greedy_sample_kernel_impl")(out, nothing, nothing, nothing, torch.empty(0, 1, dtype=torch.int64), None, 4)
     assert out.numel() == 0

@@ -27,9 +27,7 @@ def test_slot_is_the_position_in_its_block(block_size: int) -> None:
     expected = torch.full((int(lengths.sum()) + 3,), -9)
     expected[: position.numel()] = block * block_size + position % block_size
     slots = torch.full_like(expected, -9)
-    op("compute_slot_mapping_kernel_impl")(
-        query_start.to(torch.int32), position, table, slots, block_size
-    )
+    op("compute_slot_mapping_kernel_impl")(query_start.to(torch.int32), position, table, slots, block_size)
     assert_same(slots, expected)
 
 

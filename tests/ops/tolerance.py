@@ -30,9 +30,7 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 def rounding(expected: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Bound of converting the exact value to the type."""
-    return unit_roundoff(dtype) * expected.abs() + torch.finfo(dtype).smallest_normal * (
-        torch.finfo(dtype).eps
-    )
+    return unit_roundoff(dtype) * expected.abs() + torch.finfo(dtype).smallest_normal * (torch.finfo(dtype).eps)
 
 
 def exp_relative_error(magnitude: float | torch.Tensor) -> float | torch.Tensor:
@@ -80,9 +78,7 @@ def _worst(text: str, actual: torch.Tensor, expected: torch.Tensor, excess: torc
     )
 
 
-def assert_within(
-    actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor | float
-) -> None:
+def assert_within(actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor | float) -> None:
     """|actual - expected| <= bound everywhere; NaN and infinities must be equal."""
     __tracebackhide__ = True
     assert actual.shape == expected.shape, f"shape {actual.shape} is not {expected.shape}"
@@ -91,15 +87,11 @@ def assert_within(
     finite = torch.isfinite(expected)
     special = torch.where(torch.isnan(expected), torch.isnan(got), got == expected)
     wrong_special = ~finite & ~special
-    assert not wrong_special.any(), _worst(
-        "wrong NaN or infinity", got, expected, wrong_special.to(torch.float64)
-    )
+    assert not wrong_special.any(), _worst("wrong NaN or infinity", got, expected, wrong_special.to(torch.float64))
     error = torch.where(finite, (got - expected).abs(), torch.zeros_like(got))
     error = torch.nan_to_num(error, nan=math.inf)
     excess = torch.where(error > limit, error / limit.clamp(min=1e-300), torch.zeros_like(error))
-    assert not (excess > 0).any(), _worst(
-        f"beyond the bound by a factor of {excess.max().item():.3g}", got, expected, excess
-    )
+    assert not (excess > 0).any(), _worst(f"beyond the bound by a factor of {excess.max().item():.3g}", got, expected, excess)
 
 
 def assert_same(actual: torch.Tensor, expected: torch.Tensor) -> None:

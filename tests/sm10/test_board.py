@@ -25,9 +25,7 @@ def test_writing_twice_changes_nothing(board: Board, program: pathlib.Path) -> N
     assert board.facts(program, "set_ai_thread=0", "set_ai_thread=0", "core")[1:] == ["set_ai_thread 0 0", *A100]
 
 
-@pytest.mark.parametrize(
-    ("text", "error"), [("x", errno.EINVAL), ("-1", errno.EINVAL), ("999999999", errno.ESRCH), ("1", errno.EPERM)]
-)
+@pytest.mark.parametrize(("text", "error"), [("x", errno.EINVAL), ("-1", errno.EINVAL), ("999999999", errno.ESRCH), ("1", errno.EPERM)])
 def test_what_is_no_thread_of_the_process_is_refused(board: Board, program: pathlib.Path, text: str, error: int) -> None:
     assert board.facts(program, f"set_ai_thread={text}", "core") == [f"set_ai_thread {text} {-error}", *X100]
 

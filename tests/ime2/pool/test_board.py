@@ -72,9 +72,7 @@ def test_another_number_of_workers_is_refused(board: Program, text: str) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "vlenb", "on_a100"), [(("--vlen", "128"), 16, 0), (("--vlen", "256"), 32, 0), (("--vlen", "1024", "--ime2"), 128, 1)]
-)
+@pytest.mark.parametrize(("options", "vlenb", "on_a100"), [(("--vlen", "128"), 16, 0), (("--vlen", "256"), 32, 0), (("--vlen", "1024", "--ime2"), 128, 1)])
 def test_a_machine_without_set_ai_thread_is_refused_at_start(emulator: Emulator, options: tuple[str, ...], vlenb: int, on_a100: int) -> None:
     caller, error = emulator.program("BOARD", *options).facts("caller", "start")
     assert caller.startswith(f"caller vlenb {vlenb} ")

@@ -36,8 +36,7 @@ def _file_differences(rows: list[LockRow], depends: Mapping[tuple[str, str], Pac
     locked = {(row.arch, row.package): row.version for row in rows}
     recorded = {key: package.version for key, package in depends.items()}
     return [
-        f"  {arch}/{name}: version {locked.get((arch, name), 'absent')} in lock.tsv, "
-        f"{recorded.get((arch, name), 'absent')} in lock.depends.tsv"
+        f"  {arch}/{name}: version {locked.get((arch, name), 'absent')} in lock.tsv, {recorded.get((arch, name), 'absent')} in lock.depends.tsv"
         for arch, name in sorted(set(locked) | set(recorded))
         if locked.get((arch, name)) != recorded.get((arch, name))
     ]
@@ -58,12 +57,7 @@ def _suite_differences(requests: Requests, rows: list[LockRow]) -> list[str]:
 def _set_differences(requests: Requests, rows: list[LockRow], depends: Mapping[tuple[str, str], Package]) -> list[str]:
     """Each set must be the closure of its roots, no more and no less."""
     known = {request.name for request in requests.sets}
-    found = [
-        f"  {row.arch}/{row.package}: in the set '{name}', which nobody requests"
-        for row in rows
-        for name in row.set_names()
-        if name not in known
-    ]
+    found = [f"  {row.arch}/{row.package}: in the set '{name}', which nobody requests" for row in rows for name in row.set_names() if name not in known]
     closures = []
     for request in requests.sets:
         try:

@@ -30,8 +30,7 @@ class Package:
         if self.name == relation.name and relation.admits(self.version):
             return True
         return any(
-            provided.name == relation.name
-            and (not relation.operator or (bool(provided.version) and relation.admits(provided.version)))
+            provided.name == relation.name and (not relation.operator or (bool(provided.version) and relation.admits(provided.version)))
             for provided in self.provides
         )
 

@@ -70,10 +70,7 @@ def format_depends_file(packages: Iterable[tuple[str, Package]]) -> str:
     """The text of lock.depends.tsv, from pairs of architecture and package."""
     return _format(
         DEPENDS_COLUMNS,
-        sorted(
-            [arch, package.name, package.version, format_provides(package.provides), format_depends(package.depends)]
-            for arch, package in packages
-        ),
+        sorted([arch, package.name, package.version, format_provides(package.provides), format_depends(package.depends)] for arch, package in packages),
     )
 
 

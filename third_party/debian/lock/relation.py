@@ -44,9 +44,7 @@ def _relation(text: str) -> Relation:
 def parse_depends(text: str) -> tuple[Alternatives, ...]:
     """The dependencies of a Depends field, each a tuple of alternatives in the order of preference."""
     return tuple(
-        tuple(_relation(alternative) for alternative in dependency.split("|"))
-        for dependency in text.replace("\n", " ").split(",")
-        if dependency.strip()
+        tuple(_relation(alternative) for alternative in dependency.split("|")) for dependency in text.replace("\n", " ").split(",") if dependency.strip()
     )
 
 

@@ -36,10 +36,7 @@ def build_index(requests: Requests, architecture: str, read_index: Callable[[str
 
 def close_sets(requests: Requests, indices: dict[str, Index]) -> dict[str, Closure]:
     """The closure of each set, by name; raises on exclusions that exclude nothing."""
-    closures = {
-        request.name: resolve(indices[request.architecture], request.roots, request.excluded, f"set '{request.name}'")
-        for request in requests.sets
-    }
+    closures = {request.name: resolve(indices[request.architecture], request.roots, request.excluded, f"set '{request.name}'") for request in requests.sets}
     stale = unmet_exclusions(requests, [closures[request.name] for request in requests.sets])
     if stale:
         raise ResolveError("\n".join(["requests.toml has exclusions that exclude nothing; drop them:", *stale]))
@@ -56,8 +53,15 @@ def lock_rows(requests: Requests, closures: dict[str, Closure], snapshots: dict[
             packages[(request.architecture, name)] = package
     rows = [
         LockRow(
-            arch, name, package.version, package.suite, package.sha256, str(package.size), package.path,
-            snapshots[package.suite], ",".join(sorted(members[(arch, name)])),
+            arch,
+            name,
+            package.version,
+            package.suite,
+            package.sha256,
+            str(package.size),
+            package.path,
+            snapshots[package.suite],
+            ",".join(sorted(members[(arch, name)])),
         )
         for (arch, name), package in packages.items()
     ]

@@ -24,10 +24,7 @@ def _character_order(character: str) -> int:
 def _part_key(part: str) -> _PartKey:
     """A key whose tuple order is dpkg's: every non-digit run is closed by 0, the order of "nothing"."""
     chunks = [match.groups() for match in _CHUNK.finditer(part) if match.group()]
-    keys = [
-        ((*(_character_order(character) for character in text), 0), int(number or "0"))
-        for text, number in chunks
-    ]
+    keys = [((*(_character_order(character) for character in text), 0), int(number or "0")) for text, number in chunks]
     return (*keys, ((0,), 0))
 
 

@@ -42,7 +42,9 @@ def test_top_level_folders_are_merged_into_usr(tree: Path) -> None:
     assert {path.name: str(path.readlink()) for path in tree.iterdir() if path.is_symlink()}.items() >= {"lib": "usr/lib"}.items()
 
 
-@pytest.mark.parametrize("script", [("sysroot", f"{RISCV_LIBRARIES}/libc.so"), ("exec", "usr/lib/x86_64-linux-gnu/libc.so"), ("exec", "usr/lib/x86_64-linux-gnu/libm.so")])
+@pytest.mark.parametrize(
+    "script", [("sysroot", f"{RISCV_LIBRARIES}/libc.so"), ("exec", "usr/lib/x86_64-linux-gnu/libc.so"), ("exec", "usr/lib/x86_64-linux-gnu/libm.so")]
+)
 def test_linker_script_has_no_path_of_the_host(script: tuple[str, str]) -> None:
     text = (root(script[0]) / script[1]).read_text()
     assert re.findall(r"[\s(](=?/[^*\s]\S*)", text), "the file is no linker script"
@@ -52,7 +54,7 @@ def test_linker_script_has_no_path_of_the_host(script: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "usr/include/riscv64-linux-gnu/asm/hwprobe.h", # by a link to the kernel's headers of this architecture
+        "usr/include/riscv64-linux-gnu/asm/hwprobe.h",  # by a link to the kernel's headers of this architecture
         "usr/include/c++/15/vector",
         "usr/include/riscv64-linux-gnu/c++/15/bits/c++config.h",
         "usr/include/python3.14/Python.h",

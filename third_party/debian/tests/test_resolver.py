@@ -10,8 +10,14 @@ from third_party.debian.lock.resolver import Closure, resolve
 
 def package(name: str, depends: str = "", version: str = "1", provides: str = "", pre_depends: str = "") -> str:
     fields = {
-        "Package": name, "Version": version, "Pre-Depends": pre_depends, "Depends": depends, "Provides": provides,
-        "Filename": f"pool/{name}.deb", "SHA256": "0" * 64, "Size": "1",
+        "Package": name,
+        "Version": version,
+        "Pre-Depends": pre_depends,
+        "Depends": depends,
+        "Provides": provides,
+        "Filename": f"pool/{name}.deb",
+        "SHA256": "0" * 64,
+        "Size": "1",
     }
     return "\n".join(f"{key}: {value}" for key, value in fields.items() if value) + "\n"
 

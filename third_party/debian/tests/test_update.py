@@ -16,7 +16,8 @@ REQUESTS = Requests("forky", {"qemu-user": "trixie"}, frozenset(), (EXEC, GUEST,
 def read_index(suite: str, architecture: str) -> str:
     version = {"forky": "11", "trixie": "10"}[suite]
     return "\n".join(
-        f"Package: {name}\nVersion: {version}\nFilename: pool/{name}_{version}_{architecture}.deb\nSHA256: {'a' * 64}\nSize: 7\n" for name in ("gcc", "qemu-user")
+        f"Package: {name}\nVersion: {version}\nFilename: pool/{name}_{version}_{architecture}.deb\nSHA256: {'a' * 64}\nSize: 7\n"
+        for name in ("gcc", "qemu-user")
     )
 
 

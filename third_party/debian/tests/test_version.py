@@ -36,7 +36,8 @@ def test_equal(a: str, b: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operator", "holds"), [("<<", [False, False, True]), ("<=", [False, True, True]), ("=", [False, True, False]), (">=", [True, True, False]), (">>", [True, False, False])]
+    ("operator", "holds"),
+    [("<<", [False, False, True]), ("<=", [False, True, True]), ("=", [False, True, False]), (">=", [True, True, False]), (">>", [True, False, False])],
 )
 def test_operator(operator: str, holds: list[bool]) -> None:
     assert [satisfies("1.5", operator, bound) for bound in ("1.4", "1.5", "1.6")] == holds

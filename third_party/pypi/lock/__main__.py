@@ -22,10 +22,7 @@ from lockfile import (
 from resolve import ResolveError, resolve_sdists, resolve_wheels
 
 HERE = Path(__file__).resolve().parent.parent
-INDEX_HELP = (
-    "set PYPI_INDEX to the base URL of a Python package index's simple API "
-    "(./bazelw takes it from pip's configuration)"
-)
+INDEX_HELP = "set PYPI_INDEX to the base URL of a Python package index's simple API (./bazelw takes it from pip's configuration)"
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:

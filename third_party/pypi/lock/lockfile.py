@@ -156,7 +156,5 @@ def _set_drift(request: Request, lock: Lock) -> list[str]:
     problems += [f"set {request.name}: {n} is excluded but locked; rerun {UPDATE_COMMAND}" for n in present]
     got = lock.digests.get(request.name, "none")
     if got != request.digest():
-        problems.append(
-            f"set {request.name}: lock.tsv was made for request {got}, requests.toml is {request.digest()}; rerun {UPDATE_COMMAND}"
-        )
+        problems.append(f"set {request.name}: lock.tsv was made for request {got}, requests.toml is {request.digest()}; rerun {UPDATE_COMMAND}")
     return problems

@@ -59,7 +59,10 @@ def test_hunk_moves_with_lines_that_were_added_above(series: Path, tree: Path) -
 
 def test_hunk_that_does_not_fit_is_named_with_its_patch(series: Path, tree: Path) -> None:
     (tree / "f.txt").write_text(_LINES.replace("line 11\n", "other\n"))
-    with pytest.raises(PatchError, match=r"vllm_patches/0001-example.patch: hunk 2 \(@@ -10,3 \+10,4 @@\) of f.txt does not apply: line 11: expected 'line 11', found 'other'. Refresh"):
+    with pytest.raises(
+        PatchError,
+        match=r"vllm_patches/0001-example.patch: hunk 2 \(@@ -10,3 \+10,4 @@\) of f.txt does not apply: line 11: expected 'line 11', found 'other'. Refresh",
+    ):
         apply_series(series, tree)
 
 

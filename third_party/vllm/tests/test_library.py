@@ -100,7 +100,11 @@ def test_path_of_a_build_folder_is_found() -> None:
 
 
 def test_exported_kernel_is_found_and_no_other_symbol() -> None:
-    rows = ["1: 0000000000000000 0 FUNC GLOBAL DEFAULT UND ime2_wanted", "2: 0000000000000010 8 FUNC GLOBAL DEFAULT 9 ime2_hp_gemm", "3: 0000000000000020 8 FUNC WEAK DEFAULT 9 PyInit__C"]
+    rows = [
+        "1: 0000000000000000 0 FUNC GLOBAL DEFAULT UND ime2_wanted",
+        "2: 0000000000000010 8 FUNC GLOBAL DEFAULT 9 ime2_hp_gemm",
+        "3: 0000000000000020 8 FUNC WEAK DEFAULT 9 PyInit__C",
+    ]
     assert find_exported_kernels(rows) == ["ime2_hp_gemm"]
 
 

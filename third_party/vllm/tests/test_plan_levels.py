@@ -48,7 +48,10 @@ def test_stub_touches_temporaries_only_before_it_jumps_to_a_level() -> None:
     assert written == {"t0", "t1"}
 
 
-@pytest.mark.parametrize(("symbol", "name"), [("_Z8rms_normRN2at6TensorE", "rms_norm"), ("_ZN9cpu_utils18expand_kernel_implERN2at6TensorE", "cpu_utils::expand_kernel_impl"), ("plain", "plain")])
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [("_Z8rms_normRN2at6TensorE", "rms_norm"), ("_ZN9cpu_utils18expand_kernel_implERN2at6TensorE", "cpu_utils::expand_kernel_impl"), ("plain", "plain")],
+)
 def test_name_in_messages_is_the_functions(symbol: str, name: str) -> None:
     assert cxx_name(symbol) == name
 

@@ -90,7 +90,12 @@ def test_cpu_build_has_no_other_extension() -> None:
 
 def test_source_that_an_update_adds_is_seen(tmp_path: Path) -> None:
     changed = tmp_path / "cpu_extension.cmake"
-    changed.write_text(_CPU.read_text().replace('"csrc/cpu/sgl-kernels/gemm_int4.cpp"\n        ${VLLM_EXT_SRC}', '"csrc/cpu/sgl-kernels/gemm_int4.cpp"\n        "csrc/cpu/new.cpp"\n        ${VLLM_EXT_SRC}'))
+    changed.write_text(
+        _CPU.read_text().replace(
+            '"csrc/cpu/sgl-kernels/gemm_int4.cpp"\n        ${VLLM_EXT_SRC}',
+            '"csrc/cpu/sgl-kernels/gemm_int4.cpp"\n        "csrc/cpu/new.cpp"\n        ${VLLM_EXT_SRC}',
+        )
+    )
     assert "csrc/cpu/new.cpp" in read_targets(changed, RISCV | RVV)["_C"].sources
 
 

@@ -44,9 +44,7 @@ def main(arguments: argparse.Namespace) -> None:
         version_file = "vllm/_version.py"
         members[version_file] = metadata.version_module(members[version_file].decode(), upstream, version).encode()
         differences = requirements.read_differences(arguments.differences)
-        required = requirements.wheel_requirements(
-            requirements.upstream_requirements(arguments.sdist / "requirements/cpu.txt"), differences
-        )
+        required = requirements.wheel_requirements(requirements.upstream_requirements(arguments.sdist / "requirements/cpu.txt"), differences)
         licences = {"LICENSE": arguments.sdist / "LICENSE", "LICENSE.vllm-sm10": arguments.licence}
         members[f"{info}/METADATA"] = metadata.with_requirements(pkg_info, version, required, sorted(licences)).encode()
         members[f"{info}/WHEEL"] = metadata.wheel_file(arguments.tag).encode()

@@ -46,9 +46,7 @@ def enter(usr: Path) -> None:
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
     for folder in ("/bin", "/lib", "/lib64", "/sbin"):
         if not os.path.islink(folder):
-            raise LauncherError(
-                f"{folder} is no link into /usr (a system before the /usr merge); set BAZEL to a Bazel of the version in .bazelversion"
-            )
+            raise LauncherError(f"{folder} is no link into /usr (a system before the /usr merge); set BAZEL to a Bazel of the version in .bazelversion")
     _mount("none", "/", MS_REC | MS_SLAVE)
     _mount(str(usr), "/usr", MS_BIND | MS_REC)
     _mount("none", "/usr", MS_BIND | MS_REMOUNT | MS_RDONLY | _locked_flags("/usr"))

@@ -24,9 +24,7 @@ def test_one_line_sources_are_read(apt: Path) -> None:
 
 
 def test_deb822_sources_are_read(apt: Path) -> None:
-    (apt / "sources.list.d/debian.sources").write_text(
-        "Types: deb deb-src\nURIs: http://a.example/debian\nSuites: stable\nComponents: main\n"
-    )
+    (apt / "sources.list.d/debian.sources").write_text("Types: deb deb-src\nURIs: http://a.example/debian\nSuites: stable\nComponents: main\n")
     assert machine.debian_mirror({}, apt) == "http://a.example/debian"
 
 

@@ -37,11 +37,7 @@ def environment(core: Core, caller: Mapping[str, str], settings: Sequence[str], 
     }
     result |= core.environment()
     own = set(result) - {"LANG"}
-    result |= {
-        name: value
-        for name, value in caller.items()
-        if name not in own and any(fnmatch.fnmatchcase(name, pattern) for pattern in passed)
-    }
+    result |= {name: value for name, value in caller.items() if name not in own and any(fnmatch.fnmatchcase(name, pattern) for pattern in passed)}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not name or (not equals and name not in caller):

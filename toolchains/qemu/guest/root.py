@@ -210,7 +210,9 @@ def emulator(tree: Tree, core: Core) -> pathlib.Path:
     if not core.ime2:
         return tree.qemu
     if tree.ime2_qemu is None:
-        raise GuestError(f"level {core.level} has IME2 and this guest's emulator has not", "set ime2_qemu of the guest target, or choose another level or --vlen")
+        raise GuestError(
+            f"level {core.level} has IME2 and this guest's emulator has not", "set ime2_qemu of the guest target, or choose another level or --vlen"
+        )
     return tree.ime2_qemu
 
 

@@ -151,7 +151,9 @@ class Ime2Config(QuantizationConfig):
                 raise Ime2Error(f"quantization_config has {', '.join(sorted(unknown))}", "it may hold quant_method and ignore")
             return cls(config.get("ignore"))
         if method not in _FORMATS:
-            raise Ime2Error(f"the checkpoint is quantised by {method or 'an unnamed method'}", f"use one of {', '.join(sorted(_FORMATS))}, or one that is not quantised")
+            raise Ime2Error(
+                f"the checkpoint is quantised by {method or 'an unnamed method'}", f"use one of {', '.join(sorted(_FORMATS))}, or one that is not quantised"
+            )
         unit.require()
         return _FORMATS[method].from_config(config)
 

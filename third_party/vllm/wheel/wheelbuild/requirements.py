@@ -66,8 +66,7 @@ def concerns_riscv64(requirement: Requirement) -> bool:
         return True
     machine = {"platform_machine": "riscv64", "platform_system": "Linux", "sys_platform": "linux", "os_name": "posix"}
     return any(
-        requirement.marker.evaluate({**machine, "python_version": version, "python_full_version": f"{version}.0", "extra": ""})
-        for version in PYTHON_VERSIONS
+        requirement.marker.evaluate({**machine, "python_version": version, "python_full_version": f"{version}.0", "extra": ""}) for version in PYTHON_VERSIONS
     )
 
 
