@@ -5,7 +5,7 @@ load("//third_party/debian/private:lock.bzl", "packages_of_set", "parse_lock")
 load("//third_party/debian/private:repositories.bzl", "debian_tree", "debian_unpacker")
 
 # The set `bazel` is not here: bazelw unpacks it before there is a Bazel.
-_TREES = ["exec", "guest", "python_headers", "sanitizers", "sysroot"]
+_TREES = ["exec", "fleet", "guest", "python_headers", "sanitizers", "sysroot", "worker"]
 
 def _debian_impl(mctx):
     rows = parse_lock(mctx.read(Label("//third_party/debian:lock.tsv")))
@@ -28,5 +28,5 @@ def _debian_impl(mctx):
 
 debian = module_extension(
     implementation = _debian_impl,
-    doc = "Makes @debian_exec, @debian_guest, @debian_python_headers, @debian_sanitizers and @debian_sysroot, each one tree of merged packages, from lock.tsv.",
+    doc = "Makes @debian_exec, @debian_guest and so on, each one tree of merged packages, from lock.tsv.",
 )
