@@ -5,7 +5,7 @@ load("//third_party/pypi/private:lock.bzl", "parse_lock")
 load("//third_party/pypi/private:tree.bzl", "pypi_tree")
 
 # Sets that become trees; `sdist` is read by the rules that unpack sources.
-_TREES = ["exec", "fleet", "guest", "tools"]
+_TREES = ["exec", "fleet", "guest", "sbom", "tools"]
 
 def _pypi_impl(mctx):
     entries = parse_lock(mctx.read(mctx.path(Label("//third_party/pypi:lock.tsv"))))
@@ -18,5 +18,5 @@ def _pypi_impl(mctx):
 
 pypi = module_extension(
     implementation = _pypi_impl,
-    doc = "Makes @pypi_exec, @pypi_fleet, @pypi_guest and @pypi_tools from lock.tsv.",
+    doc = "Makes @pypi_exec, @pypi_fleet, @pypi_guest, @pypi_sbom and @pypi_tools from lock.tsv.",
 )
