@@ -11,12 +11,14 @@ environment:
   BAZEL                 a Bazel of the right version, used as it is
   BAZELW_OUTPUT_BASE    Bazel's --output_base (default: Bazel's own choice)
   DEBIAN_MIRROR         root URL of a Debian archive (default: apt's configuration)
+  NPM_REGISTRY          base URL of an npm registry (default: npm's configuration)
   PYPI_INDEX            base URL of a Python simple index (default: pip's configuration)
   VLLM_SM10_CACHE       folder for userland, downloads and action results (default: ~/.cache/vllm-sm10)
 """
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import find
@@ -64,15 +66,15 @@ def with_caches(arguments: list[str], cache: Path) -> list[str]:
     return arguments
 
 
-def default_index(cache: Path) -> str | None:
-    """pip's built-in index, remembered: asking pip costs half a second."""
-    remembered = cache / "pip_default_index"
-    if remembered.is_file():
-        return remembered.read_text()
-    if index := machine.pip_default_index():
+def remembered(cache: Path, name: str, ask: Callable[[], str | None]) -> str | None:
+    """A built-in default of a package client, remembered: asking it costs up to half a second."""
+    note = cache / name
+    if note.is_file():
+        return note.read_text()
+    if answer := ask():
         cache.mkdir(parents=True, exist_ok=True)
-        remembered.write_text(index)
-    return index
+        note.write_text(answer)
+    return answer
 
 
 def main(workspace: Path, arguments: list[str]) -> None:
@@ -82,8 +84,10 @@ def main(workspace: Path, arguments: list[str]) -> None:
     mirror = machine.debian_mirror(environ)
     if mirror is not None:
         environ["DEBIAN_MIRROR"] = mirror
-    if index := machine.pip_index(environ) or default_index(cache):
+    if index := machine.pip_index(environ) or remembered(cache, "pip_default_index", machine.pip_default_index):
         environ["PYPI_INDEX"] = index
+    if registry := machine.npm_registry(environ) or remembered(cache, "npm_default_registry", machine.npm_default_registry):
+        environ["NPM_REGISTRY"] = registry
     if not Path.cwd().is_relative_to(workspace):
         # Bazel works inside of a workspace only; programs that `run` starts find the caller's folder here.
         environ["BAZELW_WORKING_DIRECTORY"] = os.getcwd()

@@ -85,6 +85,33 @@ def pip_default_index() -> str | None:
     return None
 
 
+def _npm_configuration_files(environ: Mapping[str, str]) -> list[Path]:
+    """npm's configuration files, most specific first (npm's documented order, without a project's)."""
+    home = Path(environ.get("HOME", "/nonexistent"))
+    user = Path(environ.get("NPM_CONFIG_USERCONFIG") or home / ".npmrc")
+    return [user, *(Path(prefix) / "etc/npmrc" for prefix in ("/", "/usr/local", "/usr"))]
+
+
+def npm_registry(environ: Mapping[str, str]) -> str | None:
+    """Base URL of the npm registry as configured: $NPM_REGISTRY, npm's environment, its files; else None."""
+    for variable in ("NPM_REGISTRY", "NPM_CONFIG_REGISTRY", "npm_config_registry"):
+        if configured := environ.get(variable):
+            return configured.rstrip("/")
+    for path in _npm_configuration_files(environ):
+        if path.is_file() and (match := re.search(r"^registry\s*=\s*(\S+)", path.read_text(errors="replace"), re.MULTILINE)):
+            return match[1].rstrip("/")
+    return None
+
+
+def npm_default_registry() -> str | None:
+    """npm's built-in registry, asked of the npm on this machine; None where there is none."""
+    try:
+        answer = subprocess.run(["npm", "config", "get", "registry"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip().rstrip("/") if answer.returncode == 0 else None
+
+
 def ca_bundle(environ: Mapping[str, str]) -> Path | None:
     """The PEM bundle of certificate authorities that this machine trusts: $SSL_CERT_FILE, else the system's."""
     named = environ.get("SSL_CERT_FILE")

@@ -51,6 +51,17 @@ def test_pip_environment_wins_over_its_files(tmp_path: Path) -> None:
     assert machine.pip_index({"PIP_INDEX_URL": "http://env.example/simple", "HOME": str(tmp_path)}) == "http://env.example/simple"
 
 
+def test_npm_configuration_names_the_registry(tmp_path: Path) -> None:
+    (tmp_path / ".npmrc").write_text("fund=false\nregistry = http://registry.example/npm/\n")
+    assert machine.npm_registry({"HOME": str(tmp_path)}) == "http://registry.example/npm"
+
+
+@pytest.mark.parametrize("variable", ["NPM_REGISTRY", "npm_config_registry"])
+def test_npm_environment_wins_over_its_files(variable: str, tmp_path: Path) -> None:
+    (tmp_path / ".npmrc").write_text("registry=http://file.example/\n")
+    assert machine.npm_registry({variable: "http://env.example/", "HOME": str(tmp_path)}) == "http://env.example"
+
+
 def test_named_certificates_win(tmp_path: Path) -> None:
     bundle = tmp_path / "ca.pem"
     bundle.write_text("")
