@@ -9,7 +9,8 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ci.bench.errors import BenchError
+from .errors import BenchError
+from .samples import Sample, Taken, turns
 
 KERNELS = ("published", "packed")
 ROWS = (1, 4, 8, 16, 128)
@@ -92,18 +93,10 @@ class Sampler:
         return row.operations / seconds / 1e9
 
 
-Sample = Mapping[str, str | int | float]
-
-
-def turns(labels: Sequence[str], repeat: int) -> Sequence[str]:
-    """A B, then B A, and so on."""
-    return labels if repeat % 2 == 0 else labels[::-1]
-
-
-def take(rows: Sequence[Row], programs: Mapping[str, Path], repeats: int, sample: Callable[[Path, Row], float]) -> Iterator[tuple[Row, Sample]]:
+def take(rows: Sequence[Row], programs: Mapping[str, Path], repeats: int, sample: Callable[[Path, Row], float]) -> Iterator[Taken]:
     """All samples: the metrics one after the other, then all again; A and B of a metric next to each other."""
     runs = itertools.count()
     for repeat in range(repeats):
         for row in rows:
             for label in turns(list(programs), repeat):
-                yield row, {"run": next(runs), "value": sample(programs[label], row), "wheel": label}
+                yield Sample(row.name, "GOP/s", next(runs), label, sample(programs[label], row))

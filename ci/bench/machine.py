@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ci.bench.errors import BenchError
+from .errors import BenchError
 
 Facts = dict[str, str | int | float | bool]
 

@@ -14,13 +14,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.gates import noise, replacement, report
-from ci.gates.compare import Pairs, all_pairs, session_faults
-from ci.gates.expectations import Expectations, Figure, read_expectations
-from ci.gates.faults import Fault, GateError, Kind
-from ci.gates.judge import run_facts, unusable
-from ci.gates.results import Results, read_results
-from ci.gates.verdict import Row, Titles, Verdict
+from . import noise, replacement, report
+from .compare import Pairs, all_pairs, session_faults
+from .expectations import Expectations, Figure, read_expectations
+from .faults import Fault, GateError, Kind
+from .judge import run_facts, unusable
+from .results import Results, read_results
+from .verdict import Row, Titles, Verdict
 
 _TITLES = Titles(hint="Measured: median of A and B together and its 95 % bootstrap interval. Margin: what A and B ask for.")
 

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from ci.gates.faults import Fault, GateError, Kind
+from .faults import Fault, GateError, Kind
 
 METRIC_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.gates import report
-from ci.gates.expectations import read_expectations
-from ci.gates.faults import GateError
-from ci.gates.history import Past, read_history
-from ci.gates.judge import judge, unusable, with_faults
-from ci.gates.results import read_results
+from . import report
+from .expectations import read_expectations
+from .faults import GateError
+from .history import Past, read_history
+from .judge import judge, unusable, with_faults
+from .results import read_results
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -7,12 +7,12 @@ import dataclasses
 import statistics
 from collections.abc import Mapping, Sequence
 
-from ci.gates import noise, units
-from ci.gates.faults import Fault, GateError, Kind, fail
-from ci.gates.fingerprint import differences
-from ci.gates.judge import CALIBRATE, machine_state_faults, run_facts
-from ci.gates.results import LABELS, Metric, Results, Sample
-from ci.gates.verdict import Row, Titles, Verdict
+from . import noise, units
+from .faults import Fault, GateError, Kind, fail
+from .fingerprint import differences
+from .judge import CALIBRATE, machine_state_faults, run_facts
+from .results import LABELS, Metric, Results, Sample
+from .verdict import Row, Titles, Verdict
 
 _INTERLEAVE = "record A and B in turns (A B A B, or A B B A), one run each"
 _TITLES = Titles("B", "A", "A and B: medians, B with its 95 % bootstrap interval. Change: median of B against A run by run, plus is better.")

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.gates import report
-from ci.gates.compare import compare, joined
-from ci.gates.expectations import Expectations, read_expectations
-from ci.gates.faults import GateError
-from ci.gates.fingerprint import differences, unmeasured
-from ci.gates.judge import unusable
-from ci.gates.results import Results, read_results
+from . import report
+from .compare import compare, joined
+from .expectations import Expectations, read_expectations
+from .faults import GateError
+from .fingerprint import differences, unmeasured
+from .judge import unusable
+from .results import Results, read_results
 
 
 def margin(text: str) -> float:

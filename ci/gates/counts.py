@@ -7,11 +7,11 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from ci.gates.checker import Checker
-from ci.gates.faults import Fault, GateError, Kind, fail
-from ci.gates.jsonfile import read_bytes, read_json
-from ci.gates.noise import Interval
-from ci.gates.verdict import Row, Titles, Verdict
+from .checker import Checker
+from .faults import Fault, GateError, Kind, fail
+from .jsonfile import read_bytes, read_json
+from .noise import Interval
+from .verdict import Row, Titles, Verdict
 
 _PLACE = ("kernel", "part", "k", "n", "m")
 _COLUMNS = (*_PLACE, "fact", "value")

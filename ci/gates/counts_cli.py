@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.gates import report
-from ci.gates.counts import judge_counts, read_counts, read_expected
-from ci.gates.faults import GateError
-from ci.gates.judge import unusable
+from . import report
+from .counts import judge_counts, read_counts, read_expected
+from .faults import GateError
+from .judge import unusable
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -8,12 +8,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ci.gates import units
-from ci.gates.checker import Checker
-from ci.gates.faults import Kind
-from ci.gates.fingerprint import Identity, read_identity
-from ci.gates.jsonfile import read_bytes
-from ci.gates.results import MACHINES
+from . import units
+from .checker import Checker
+from .faults import Kind
+from .fingerprint import Identity, read_identity
+from .jsonfile import read_bytes
+from .results import MACHINES
 
 VERSION = 1
 UNCALIBRATED = "uncalibrated"

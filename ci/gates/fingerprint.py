@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ci.gates.checker import Checker
+from .checker import Checker
 
 Identity = dict[str, str | int]
 

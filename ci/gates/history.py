@@ -8,9 +8,9 @@ import datetime
 from collections.abc import Mapping
 from pathlib import Path
 
-from ci.gates import noise
-from ci.gates.faults import Kind, fail
-from ci.gates.results import Results, read_results
+from . import noise
+from .faults import Kind, fail
+from .results import Results, read_results
 
 
 @dataclasses.dataclass(frozen=True)

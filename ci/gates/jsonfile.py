@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ci.gates.faults import GateError, Kind, fail
+from .faults import GateError, Kind, fail
 
 LARGEST = 64 << 20
 _AGAIN = "record or download the file again"

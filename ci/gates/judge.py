@@ -6,13 +6,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from ci.gates import noise, replacement, units
-from ci.gates.expectations import Expectations, Figure
-from ci.gates.faults import Fault, Kind
-from ci.gates.fingerprint import differences, unmeasured
-from ci.gates.numbers import shown
-from ci.gates.results import Metric, Results
-from ci.gates.verdict import Row, Verdict
+from . import noise, replacement, units
+from .expectations import Expectations, Figure
+from .faults import Fault, Kind
+from .fingerprint import differences, unmeasured
+from .numbers import shown
+from .results import Metric, Results
+from .verdict import Row, Verdict
 
 CALIBRATE = (
     "on the board, record A/A (one wheel as A and as B, interleaved), run `./bazelw run //ci/gates:calibrate -- AA.json`, "

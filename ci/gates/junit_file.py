@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from junit_xml import TestCase, TestSuite, to_xml_report_string
 
-from ci.gates.faults import Fault
-from ci.gates.verdict import Verdict
+from .faults import Fault
+from .verdict import Verdict
 
 _CLASS = "ci.gates"
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from ci.gates.faults import Fault
-from ci.gates.numbers import change, shown
-from ci.gates.verdict import Row, Verdict
+from .faults import Fault
+from .numbers import change, shown
+from .verdict import Row, Verdict
 
 # Of one remedy.
 MOST_FAULTS = 20

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from ci.gates.faults import Fault
-from ci.gates.history import Past
-from ci.gates.noise import Interval
-from ci.gates.numbers import change, shown
-from ci.gates.plot import history_plot
-from ci.gates.verdict import Row, Verdict
+from .faults import Fault
+from .history import Past
+from .noise import Interval
+from .numbers import change, shown
+from .plot import history_plot
+from .verdict import Row, Verdict
 
 _STYLE = Path(__file__).with_name("page.css")
 _HEAD = (

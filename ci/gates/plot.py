@@ -8,9 +8,9 @@ import datetime
 import html
 from collections.abc import Sequence
 
-from ci.gates.history import Point
-from ci.gates.numbers import shown
-from ci.gates.verdict import Row
+from .history import Point
+from .numbers import shown
+from .verdict import Row
 
 _WIDTH, _HEIGHT = 320, 120
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 8, 20

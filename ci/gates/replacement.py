@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ci.gates import units
-from ci.gates.expectations import UNCALIBRATED
-from ci.gates.fingerprint import Identity
+from . import units
+from .expectations import UNCALIBRATED
+from .fingerprint import Identity
 
 
 def significant(value: float) -> str:

@@ -7,10 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci.gates import markdown, page, terminal
-from ci.gates.faults import Fault, Kind, exit_code
-from ci.gates.history import Past
-from ci.gates.verdict import Verdict
+from . import markdown, page, terminal
+from .faults import Fault, Kind, exit_code
+from .history import Past
+from .verdict import Verdict
 
 
 EXPECTATIONS = Path(__file__).with_name("expectations")
@@ -41,7 +41,7 @@ def _write(verdict: Verdict, options: argparse.Namespace, past: Past) -> None:
         with options.summary.open("a", encoding="utf-8") as file:
             file.write(markdown.as_markdown(verdict))
     if options.junit:
-        from ci.gates import junit_file  # needs a package; only who asks for it must have it
+        from . import junit_file  # needs a package; only who asks for it must have it
 
         options.junit.write_text(junit_file.as_xml(verdict), encoding="utf-8")
 

@@ -8,10 +8,10 @@ import datetime
 from collections.abc import Mapping
 from pathlib import Path
 
-from ci.gates.checker import Checker
-from ci.gates.faults import Fault, Kind, fail
-from ci.gates.fingerprint import Fingerprint, read_fingerprint
-from ci.gates.jsonfile import read_json
+from .checker import Checker
+from .faults import Fault, Kind, fail
+from .fingerprint import Fingerprint, read_fingerprint
+from .jsonfile import read_json
 
 SCHEMA, VERSION = "sm10-results", 1
 MACHINES = ("board", "emulated")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ci.gates.verdict import Verdict
+from .verdict import Verdict
 
 
 def as_text(verdict: Verdict) -> str:

@@ -7,8 +7,8 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 
-from ci.gates.faults import Fault, Kind, exit_code
-from ci.gates.noise import Interval
+from .faults import Fault, Kind, exit_code
+from .noise import Interval
 
 _DOUBTFUL = (Kind.FOREIGN_BOARD, Kind.CHANGED, Kind.THROTTLED)
 

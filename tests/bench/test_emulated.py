@@ -27,7 +27,7 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def bench(emulator: str, output: Path, *more: str) -> int:
     tiny = ["--shape", "256,64", "--m", "4", "--cores", "1,4", "--repeats", "2", "--min-ms", "0"]
-    return cli.main(["--program", PROGRAM, "--emulator", emulator, "--output", str(output), *tiny, *more])
+    return cli.main(["gemm", "--program", PROGRAM, "--emulator", emulator, "--output", str(output), *tiny, *more])
 
 
 def test_an_emulated_run_passes_its_gate_and_no_boards(emulator: str, tmp_path: Path) -> None:
@@ -47,14 +47,14 @@ def test_a_and_b_take_turns(emulator: str, tmp_path: Path) -> None:
 
 
 def test_a_program_that_fails_is_named(emulator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = cli.main(["--program", PROGRAM, "--emulator", emulator, "--output", str(tmp_path / "r.json"), "--shape", "256,64", "--cores", "16"])
+    code = cli.main(["gemm", "--program", PROGRAM, "--emulator", emulator, "--output", str(tmp_path / "r.json"), "--shape", "256,64", "--cores", "16"])
     assert "there are 8 A100 cores" in capsys.readouterr().err
     assert code == 2
     assert not (tmp_path / "r.json").exists()
 
 
 def test_elsewhere_than_on_a_board_nothing_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = cli.main(["--program", PROGRAM, "--output", str(tmp_path / "r.json")])
+    code = cli.main(["gemm", "--program", PROGRAM, "--output", str(tmp_path / "r.json")])
     assert "the fingerprint is incomplete" in capsys.readouterr().err
     assert code == 2
 
