@@ -5,7 +5,15 @@ load("//third_party/pypi/private:lock.bzl", "parse_lock")
 load("//third_party/pypi/private:tree.bzl", "pypi_tree")
 
 # Sets that become trees; `sdist` is read by the rules that unpack sources.
-_TREES = ["exec", "fleet", "guest", "sbom", "tools"]
+_TREES = [
+    "exec",
+    "fleet",
+    "guest",
+    "lint",
+    "sbom",
+    "tools",
+    "workflows",
+]
 
 def _pypi_impl(mctx):
     entries = parse_lock(mctx.read(mctx.path(Label("//third_party/pypi:lock.tsv"))))
@@ -18,5 +26,5 @@ def _pypi_impl(mctx):
 
 pypi = module_extension(
     implementation = _pypi_impl,
-    doc = "Makes @pypi_exec, @pypi_fleet, @pypi_guest, @pypi_sbom and @pypi_tools from lock.tsv.",
+    doc = "Makes @pypi_<set>, a tree of installed packages, for the sets of lock.tsv.",
 )
