@@ -44,7 +44,7 @@ def engine(subject: Subject, python: Path, environment: Mapping[str, str], limit
         "new_tokens": NEW_TOKENS,
         "prompt_tokens": PROMPT_TOKENS,
     }
-    with LineChild(f"{subject.name} ({python})", [str(python), str(CHILD)], environment, limit) as child:
+    with LineChild(f"{subject.name} ({python})", [str(python), "-P", str(CHILD)], environment, limit) as child:
         if child.ask(settings) != {"ready": True}:
             raise BenchError(f"{subject.name}: the engine did not say that it is ready\n  remedy: use the tool with its own generation_child.py")
         yield _runs(child, subject.name)

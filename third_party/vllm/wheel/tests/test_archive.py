@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wheelbuild import archive
 
-MEMBERS = {"vllm/b.py": b"b", "vllm-1.dist-info/METADATA": b"m", "vllm/_C.abi3.so": b"so"}
+MEMBERS = {"vllm/b.py": b"b", "vllm-1.dist-info/METADATA": b"m", "vllm/_C.abi3.so": b"\x7fELFso"}
 RECORD = "vllm-1.dist-info/RECORD"
 
 
@@ -41,4 +41,4 @@ def test_times_and_modes_are_fixed(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.whl") as wheel:
         assert {entry.date_time for entry in wheel.infolist()} == {archive.EPOCH}
         assert wheel.getinfo("vllm/b.py").external_attr >> 16 == archive.MODE_FILE
-        assert wheel.getinfo("vllm/_C.abi3.so").external_attr >> 16 == archive.MODE_LIBRARY
+        assert wheel.getinfo("vllm/_C.abi3.so").external_attr >> 16 == archive.MODE_PROGRAM

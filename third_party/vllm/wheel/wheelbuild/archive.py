@@ -9,7 +9,7 @@ from pathlib import Path
 # The first time that a zip archive can hold.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 MODE_FILE = 0o100644
-MODE_LIBRARY = 0o100755
+MODE_PROGRAM = 0o100755  # programs and libraries
 
 
 def record_line(name: str, data: bytes) -> str:
@@ -33,7 +33,7 @@ def write_wheel(path: Path, members: dict[str, bytes], record: str) -> None:
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     entry = zipfile.ZipInfo(name, EPOCH)
     entry.create_system = 3  # Unix, so that the mode counts
-    entry.external_attr = (MODE_LIBRARY if name.endswith(".so") else MODE_FILE) << 16
+    entry.external_attr = (MODE_PROGRAM if data.startswith(b"\x7fELF") else MODE_FILE) << 16
     # zlib's output depends on its version; the Python that runs this is locked with its libraries.
     entry.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(entry, data, compresslevel=6)
