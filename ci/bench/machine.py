@@ -87,6 +87,15 @@ _READERS: Mapping[str, Callable[[Path], str | int | float | bool]] = {
 GIVABLE = tuple(sorted(set(_READERS) - {"temperature_c", "throttled"}))
 
 
+def read_fact(root: Path, name: str) -> str | int | float | bool:
+    """One fact of the fingerprint.
+
+    Raises:
+      BenchError, OSError, ValueError: the machine does not tell.
+    """
+    return _READERS[name](root)
+
+
 def read_board(root: Path, given: Mapping[str, str | int]) -> Facts:
     """The board's fingerprint now.
 

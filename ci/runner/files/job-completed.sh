@@ -1,0 +1,3 @@
+#!/bin/sh
+# The runner starts this after a job's last step.
+exec /usr/local/bin/sm10-runner hook job-completed

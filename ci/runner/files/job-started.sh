@@ -1,0 +1,3 @@
+#!/bin/sh
+# The runner starts this before a job's first step; the job does not run if it fails.
+exec /usr/local/bin/sm10-runner hook job-started
