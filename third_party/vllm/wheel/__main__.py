@@ -20,13 +20,18 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--licence", type=Path, required=True, help="this project's licence")
     result.add_argument("--local", required=True, help="local version, e.g. sm10")
     result.add_argument("--tag", required=True, help="wheel tag, e.g. cp311-abi3-linux_riscv64")
+    result.add_argument("--repository", action="append", default=[], metavar="NAME", help="external repository that is built from")
+    result.add_argument("--debian-lock", type=Path, required=True, help="third_party/debian/lock.tsv")
+    result.add_argument("--pypi-lock", type=Path, required=True, help="third_party/pypi/lock.tsv")
+    result.add_argument("--series", type=Path, required=True, help="file that names the patches to upstream, which stand beside it")
+    result.add_argument("--compiler", required=True, help="Debian package of the compiler that made the libraries")
     result.add_argument("--output", type=Path, required=True, help="the wheel")
     return result
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Writes the wheel."""
-    from wheelbuild import archive, contents, metadata, requirements
+    from wheelbuild import archive, contents, inputs, metadata, requirements, sbom
     from wheelbuild.errors import WheelError
 
     try:
@@ -54,6 +59,10 @@ def main(arguments: argparse.Namespace) -> None:
         members[f"{info}/top_level.txt"] = "".join(f"{package}\n" for package in packages).encode()
         for name, path in licences.items():
             members[f"{info}/licenses/{name}"] = path.read_bytes()
+        files = inputs.locked_files(
+            inputs.sets_of_repositories(arguments.repository), arguments.debian_lock.read_text(), arguments.pypi_lock.read_text()
+        )
+        members[f"{info}/sboms/vllm.cdx.json"] = sbom.document("vllm", version, files, inputs.patches(arguments.series), arguments.compiler)
         archive.write_wheel(arguments.output, members, f"{info}/RECORD")
     except WheelError as error:
         sys.exit(f"wheel: error: {error}")
