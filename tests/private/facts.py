@@ -23,8 +23,8 @@ def emulator_version(qemu: pathlib.Path) -> str:
 
 
 def environment_name(core: levels.Core, contract: dict[str, levels.Core]) -> str:
-    """The level or board; with the VLEN where that is not the level's own."""
-    return core.level if core.vlen == contract[core.level].vlen else f"{core.level}_vlen{core.vlen}"
+    """As the matrix names emulated cores; with the VLEN where that is not the level's own."""
+    return f"qemu_{core.level}" if core.board or core.vlen == contract[core.level].vlen else f"qemu_{core.level}_vlen{core.vlen}"
 
 
 def _joined(rows: Sequence[dict], key: str) -> str:
@@ -41,18 +41,20 @@ def of_wheels(files: Sequence[pathlib.Path]) -> dict[str, str]:
     return {name: _joined(rows, key) for name, key in named.items()}
 
 
-def of_guest(core: levels.Core, contract: dict[str, levels.Core], qemu: pathlib.Path, wheels: Sequence[pathlib.Path]) -> dict[str, str]:
-    """An emulated session's."""
+def of_guest(
+    core: levels.Core, contract: dict[str, levels.Core], qemu: pathlib.Path, wheels: Sequence[pathlib.Path], environment: str = ""
+) -> dict[str, str]:
+    """An emulated session's. environment: what the matrix calls it, if the session is a cell."""
     return {
         "cpu": core.cpu,
         "emulator": emulator_version(qemu),
         "emulator_sha256": hashlib.sha256(qemu.read_bytes()).hexdigest(),
-        "environment": environment_name(core, contract),
+        "environment": environment or environment_name(core, contract),
         "level": core.level,
         "vlen": str(core.vlen or "none"),
     } | of_wheels(wheels)
 
 
-def of_host() -> dict[str, str]:
-    """A session's on the machine that builds."""
-    return {"environment": "host", "kernel": f"{platform.system()} {platform.release()}"}
+def of_host(environment: str = "") -> dict[str, str]:
+    """A session's on the machine that builds. environment: what the matrix calls it, if the session is a cell."""
+    return {"environment": environment or "host", "kernel": f"{platform.system()} {platform.release()}"}

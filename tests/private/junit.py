@@ -115,6 +115,20 @@ def from_journal(session: Session, reason: str, stacks: str, facts: Mapping[str,
     return _bytes([suite])
 
 
+def of_program(case: str, problem: tuple[str, str] | None, output: str, seconds: float, facts: Mapping[str, str]) -> bytes:
+    """A program is one case, failed or in error (kind, message) or neither."""
+    suite = ElementTree.Element("testsuite", name="program", tests="1", failures="0", errors="0", skipped="0")
+    element = _add(suite, case, seconds)
+    if problem:
+        kind, message = problem
+        _mark(element, kind, message, message)
+        suite.set({"failure": "failures", "error": "errors"}[kind], "1")
+    if output:
+        ElementTree.SubElement(element, "system-out").text = xml_text.fit(output)
+    _add_properties(suite, facts)
+    return _bytes([suite])
+
+
 def with_error(report: bytes, problem: str) -> bytes:
     """The report with one more case, for what is wrong with the session as a whole."""
     root = ElementTree.fromstring(report)

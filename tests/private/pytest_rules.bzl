@@ -15,6 +15,7 @@ _COMMON_ATTRS = {
         doc = "Other files that the tests use: conftest.py, modules, models. They lie at their workspace paths below the tests' current folder, so that $(rootpath LABEL) names them.",
     ),
     "env": attr.string_dict(doc = "Environment variables; $(rootpath LABEL) of data is expanded. Nothing of the caller's environment is seen in the guest."),
+    "environment": attr.string(doc = "What the matrix calls the environment (tests/private/environments.bzl), for the report; empty: as the session says itself."),
     "heartbeat": attr.int(default = 60, doc = "Seconds between progress lines, which say what is running."),
     "max_skipped": attr.int(default = 0, doc = "How many tests may be skipped; more fail the target. A skip is no pass: say in a comment why it must be."),
     "srcs": attr.label_list(allow_files = [".py"], mandatory = True, doc = "Test files, each given to pytest. Every test in them must run."),
@@ -46,6 +47,7 @@ def _guest_pytest_test_impl(ctx):
         "args": ctx.attr.args_for_pytest,
         "case_time_limit": ctx.attr.case_time_limit,
         "env": _environment(ctx),
+        "environment": ctx.attr.environment,
         "files": {file.short_path: runfiles_path(ctx, file) for file in files},
         "guest": runfiles_path(ctx, guest.config),
         "heartbeat": ctx.attr.heartbeat,
@@ -92,6 +94,7 @@ def _host_pytest_test_impl(ctx):
         "args": ctx.attr.args_for_pytest,
         "case_time_limit": ctx.attr.case_time_limit,
         "env": _environment(ctx),
+        "environment": ctx.attr.environment,
         "heartbeat": ctx.attr.heartbeat,
         "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
         "max_skipped": ctx.attr.max_skipped,
@@ -121,6 +124,44 @@ The current folder is the workspace's runfiles folder. Reports, shards, filters 
         "imports": attr.string_list(doc = "Workspace folders that the tests import modules from; the modules themselves are data."),
         "overlays": attr.label_list(default = ["//toolchains/qemu:pypi_exec"], providers = [TreeInfo], doc = "Trees of installed Python packages; pytest must be in one."),
         "_main": attr.label(default = "//tests/private:run_host_pytest.py", allow_single_file = True, doc = "The entry point."),
+    },
+    test = True,
+)
+
+def _board_pytest_test_impl(ctx):
+    files = _data_files(ctx).to_list()
+    config = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(config, json.encode_indent({
+        "args": ctx.attr.args_for_pytest,
+        "case_time_limit": ctx.attr.case_time_limit,
+        "env": _environment(ctx),
+        "environment": ctx.attr.environment,
+        "files": {file.short_path: runfiles_path(ctx, file) for file in files},
+        "heartbeat": ctx.attr.heartbeat,
+        "max_skipped": ctx.attr.max_skipped,
+        "srcs": [file.short_path for file in ctx.files.srcs],
+        "workspace": ctx.workspace_name,
+    }) + "\n")
+    executable = ctx.actions.declare_file(ctx.label.name)
+    runfiles = python_program(
+        ctx,
+        output = executable,
+        main = ctx.file._main,
+        config = config,
+        tree = ctx.attr.exec_tree[TreeInfo],
+        files = files + ctx.files._session,
+        runfiles = [],
+    )
+    return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
+
+board_pytest_test = rule(
+    implementation = _board_pytest_test_impl,
+    doc = """Runs pytest on a real board, which SM10_BOARD names as ssh does, by the board's own Python: $SM10_BOARD_PYTHON, with pytest, torch and the wheel.
+
+Reports, shards, filters and the rules against empty sessions are those of guest_pytest_test.""",
+    attrs = _COMMON_ATTRS | {
+        "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the Python that starts the session."),
+        "_main": attr.label(default = "//tests/private:run_board_pytest.py", allow_single_file = True, doc = "The entry point."),
     },
     test = True,
 )

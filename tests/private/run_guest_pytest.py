@@ -67,7 +67,8 @@ def run(settings: dict, base: pathlib.Path, test: bazel_env.BazelTest, extra: li
     words = ["python3", "-m", "pytest", *bazel_env.pytest_options(test), f"--rootdir={folder}", f"--junitxml={RESULTS}/report.xml"]
     words += [*settings["args"], *extra, *settings["srcs"]]
     steps = root.root_steps(built.tree, core, os.geteuid(), os.getegid(), shown) + list(root.traceback_steps())
-    session = Session("guest_pytest_test", test.report, results, facts.of_guest(core, built.levels, root.emulator(built.tree, core), wheels))
+    found = facts.of_guest(core, built.levels, root.emulator(built.tree, core), wheels, settings["environment"])
+    session = Session("guest_pytest_test", test.report, results, found)
     session.begin()
     print(f"[guest] level {core.level}, VLEN {core.vlen or 'none'}, time limit {test.time_limit or 0:.0f} s", flush=True)
     outcome = supervise.run(

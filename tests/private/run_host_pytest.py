@@ -50,7 +50,7 @@ def main() -> int:
     os.environ |= settings["env"] | bazel_env.plugin_variables(test, results, settings["case_time_limit"])
     workspace = base / settings["workspace"]
     words = [*bazel_env.pytest_options(test), f"--rootdir={workspace}", f"--junitxml={results}/report.xml", f"--basetemp={test.temporary / 'pytest'}"]
-    session = Session("host_pytest_test", test.report, results, facts.of_host())
+    session = Session("host_pytest_test", test.report, results, facts.of_host(settings["environment"]))
     session.begin()
     outcome = supervise.run_here(
         lambda: run_pytest(workspace, [*words, *settings["args"], *extra, *settings["srcs"]]),

@@ -46,6 +46,9 @@ LEVELS = {
     "x100": _level(vlen = 256, extensions = _RVV, cores = "SM10 cores 0-7"),
 }
 
+# The first is the one that everything is built by where nothing else is said.
+COMPILERS = ["gcc", "clang"]
+
 # What every emulated core has. Ztso is off because it slows a second thread's memory accesses 6.5x; agnostic tails and
 # masked-off elements are filled with ones so that code which relies on them fails.
 _QEMU_BASE = ["rv64", "zba=true", "zbb=true", "zbs=true", "ztso=false"]

@@ -1,16 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that build a target for the platform of one ISA level."""
 
-load("//toolchains/isa:levels.bzl", "LEVELS")
+load("//toolchains/isa:levels.bzl", "COMPILERS", "LEVELS")
 
-def _level_transition_impl(_settings, attr):
+def platform_of(level, compiler = COMPILERS[0]):
+    """The platform of a level and a compiler.
+
+    Args:
+      level: of LEVELS; None: the machine that builds.
+      compiler: of COMPILERS.
+
+    Returns:
+      Its Label.
+    """
+    return Label("//toolchains/isa:" + "_".join([level or "x86_64"] + ([compiler] if compiler != COMPILERS[0] else [])))
+
+def _compiler_of(platforms):
+    """The compiler stays what it is when a part of a program is built for another level."""
+    for compiler in COMPILERS[1:]:
+        if platforms and str(platforms[0]).endswith("_" + compiler):
+            return compiler
+    return COMPILERS[0]
+
+def _level_transition_impl(settings, attr):
     if attr.level not in LEVELS:
         fail("unknown level '%s'; toolchains/isa/levels.bzl has %s" % (attr.level, ", ".join(sorted(LEVELS))))
-    return {"//command_line_option:platforms": str(Label("//toolchains/isa:" + attr.level))}
+    compiler = _compiler_of(settings["//command_line_option:platforms"])
+    return {"//command_line_option:platforms": str(platform_of(attr.level, compiler))}
 
 level_transition = transition(
     implementation = _level_transition_impl,
-    inputs = [],
+    inputs = ["//command_line_option:platforms"],
     outputs = ["//command_line_option:platforms"],
 )
 

@@ -73,3 +73,8 @@ def choose_core(levels: dict[str, Core], level: str, vlen: int | None) -> Core:
             f"leave --vlen out, or name a level with vectors: {', '.join(vector_levels)}",
         )
     return Core(level=level, vlen=vlen, cpu=re.sub(r"\bvlen=\d+", f"vlen={vlen}", core.cpu.replace(IME2_PROPERTY, "")))
+
+
+def started_on(levels: dict[str, Core], board: Core, level: str) -> Core:
+    """The board, with the program started on a core of one of its levels, as the child of a thread of that core is."""
+    return dataclasses.replace(board, vlen=levels[level].vlen, cpu=f"{board.cpu},hart={level}")

@@ -15,7 +15,7 @@ def _facts_file(ctx, python):
     ctx.actions.run(
         executable = ctx.executable._python,
         arguments = [arguments],
-        inputs = depset(ctx.files.wheels + [ctx.file._facts], transitive = [python.files, python.default_runfiles.files]),
+        inputs = depset(ctx.files.wheels + [ctx.file._facts] + ctx.files._runner, transitive = [python.files, python.default_runfiles.files]),
         outputs = [facts],
         mnemonic = "WheelFacts",
         progress_message = "Taking the facts of the wheels of %{label}",
@@ -50,6 +50,7 @@ installed_wheels = rule(
         "wheels": attr.label_list(allow_files = [".whl"], mandatory = True, doc = "The wheels."),
         "_facts": attr.label(default = "//toolchains/qemu/private:wheel_facts.py", allow_single_file = True, doc = "Takes the wheels' facts."),
         "_installer": attr.label(default = "//third_party/pypi/install:sources", doc = "The installer."),
+        "_runner": attr.label(default = "//toolchains/qemu:runner", doc = "Modules that the facts' program shares with the guest's runner."),
         "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "Python of the machine that builds; its byte code is the guest's."),
     },
     provides = [WheelFactsInfo],

@@ -4,7 +4,7 @@
 load(":guest.bzl", "GuestInfo")
 load(":program.bzl", "python_program", "runfiles_path")
 
-def _run_in_guest(ctx, binary_info, processed_environment, guest, vlen, exec_tree, run_test):
+def _run_in_guest(ctx, binary_info, processed_environment, guest, vlen, exec_tree, run_test, session):
     """Called by cc_test in place of making the program itself the test.
 
     Args:
@@ -15,12 +15,14 @@ def _run_in_guest(ctx, binary_info, processed_environment, guest, vlen, exec_tre
       vlen: VLEN of the core, 0 for one without vectors.
       exec_tree: Debian tree with the exec Python.
       run_test: Python file that runs the program in the guest.
+      session: Files of the modules that make its report.
 
     Returns:
       Providers of the test.
     """
     config = ctx.actions.declare_file(ctx.label.name + ".guest.json")
     ctx.actions.write(config, json.encode_indent({
+        "case": "%s/cc_test::%s" % (ctx.label.package, ctx.label.name),
         "env": processed_environment,
         "guest": runfiles_path(ctx, guest.config),
         "program": runfiles_path(ctx, binary_info.executable),
@@ -33,7 +35,7 @@ def _run_in_guest(ctx, binary_info, processed_environment, guest, vlen, exec_tre
         main = run_test,
         config = config,
         tree = exec_tree,
-        files = [binary_info.executable],
+        files = [binary_info.executable] + session,
         runfiles = [binary_info.runfiles, guest.runfiles],
     )
     return [
@@ -51,6 +53,7 @@ def _guest_test_runner_impl(ctx):
                     "exec_tree": guest.exec_tree,
                     "guest": guest,
                     "run_test": ctx.file._run_test,
+                    "session": ctx.files._session,
                     "vlen": ctx.attr.vlen,
                 },
             ),
@@ -65,5 +68,6 @@ guest_test_runner = rule(
         "guest": attr.label(mandatory = True, providers = [GuestInfo], cfg = "exec", doc = "Where the tests run; it supplies their shared libraries."),
         "vlen": attr.int(mandatory = True, doc = "VLEN of the core in bits; 0 for a core without vectors."),
         "_run_test": attr.label(default = "//toolchains/qemu:run_cc_test.py", allow_single_file = True, doc = "Runs the program."),
+        "_session": attr.label(default = "//tests/private:session", doc = "Modules that make the report."),
     },
 )

@@ -6,24 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 import pathlib
-import struct
 import sys
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).absolute().parents[1]))
 
-def _section(elf: bytes, wanted: str) -> bytes:
-    """A section's content; empty when there is none. 64-bit little-endian files only, as all of riscv64 are."""
-    if not elf.startswith(b"\x7fELF\x02\x01"):
-        return b""
-    (table,) = struct.unpack_from("<Q", elf, 0x28)
-    size, count, names_index = struct.unpack_from("<HHH", elf, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", elf, table + index * size) for index in range(count)]
-    names = headers[names_index][4]
-    for name, _kind, _flags, _address, offset, length in headers:
-        begin = names + name
-        if elf[begin : elf.index(b"\0", begin)].decode() == wanted:
-            return elf[offset : offset + length]
-    return b""
+from guest import elf  # noqa: E402  (isolated mode leaves folders out of the path)
 
 
 def compilers(wheel: pathlib.Path) -> list[str]:
@@ -32,7 +20,7 @@ def compilers(wheel: pathlib.Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.endswith(".so"):
-                found.update(word.decode() for word in _section(archive.read(name), ".comment").split(b"\0") if word)
+                found.update(elf.compilers(archive.read(name)))
     return sorted(found)
 
 
