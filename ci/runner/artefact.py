@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from ci.runner.faults import Kind, RunnerError
@@ -67,6 +69,54 @@ def _copy(source: int, target: Path) -> str:
     return total.hexdigest()
 
 
+def _listed(handle: int, expected: str) -> dict[str, str]:
+    """Digests by name, of a folder that holds just these files."""
+    if not re.fullmatch(r"[0-9a-f]{64}", expected):
+        raise RunnerError(Kind.ARTEFACT, f"the expected digest {expected!r} is no sha256", "hand over the build job's output: needs.build.outputs.sha256")
+    with os.fdopen(_open(handle, SUMS), "rb") as file:
+        raw = file.read()
+    found = hashlib.sha256(raw).hexdigest()
+    if found != expected:
+        raise _error(f"{SUMS} has sha256 {found}, the build job said {expected}")
+    sums = parse_sums(raw.decode("utf-8", "replace"))
+    present = set(os.listdir(handle)) - {SUMS}
+    if present != set(sums):
+        missing, extra = sorted(set(sums) - present), sorted(present - set(sums))
+        raise _error(f"missing: {', '.join(missing) or 'none'}; additional: {', '.join(extra) or 'none'}")
+    return sums
+
+
+@contextlib.contextmanager
+def _folder(path: Path) -> Iterator[int]:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _error(f"{path}: {error.strerror}") from error
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _same(name: str, found: str, wanted: str) -> None:
+    if found != wanted:
+        raise _error(f"{name} has sha256 {found}, the build job made {wanted}")
+
+
+def verify(folder: Path, expected: str) -> list[str]:
+    """The names of an artefact's files, if they are what was expected (see take).
+
+    Raises:
+      RunnerError: they are not.
+    """
+    with _folder(folder) as handle:
+        sums = _listed(handle, expected)
+        for name, wanted in sorted(sums.items()):
+            with os.fdopen(_open(handle, name), "rb") as file:
+                _same(name, hashlib.file_digest(file, "sha256").hexdigest(), wanted)
+    return sorted(sums)
+
+
 def take(folder: Path, expected: str, into: Path) -> list[str]:
     """Copies an artefact's files into a new folder, if they are what was expected; returns their names.
 
@@ -78,34 +128,17 @@ def take(folder: Path, expected: str, into: Path) -> list[str]:
     Raises:
       RunnerError: a file is missing, changed, additional or no plain file.
     """
-    if not re.fullmatch(r"[0-9a-f]{64}", expected):
-        raise RunnerError(Kind.ARTEFACT, f"the expected digest {expected!r} is no sha256", "hand over the build job's output: needs.build.outputs.sha256")
     if into.exists():
         raise RunnerError(Kind.ARTEFACT, f"{into} exists", "name a folder that does not exist; the hook empties the work folder")
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise _error(f"{folder}: {error.strerror}") from error
     part = into.with_name(into.name + ".part")
     try:
-        with os.fdopen(_open(handle, SUMS), "rb") as file:
-            raw = file.read()
-        found = hashlib.sha256(raw).hexdigest()
-        if found != expected:
-            raise _error(f"{SUMS} has sha256 {found}, the build job said {expected}")
-        sums = parse_sums(raw.decode("utf-8", "replace"))
-        present = set(os.listdir(handle)) - {SUMS}
-        if present != set(sums):
-            missing, extra = sorted(set(sums) - present), sorted(present - set(sums))
-            raise _error(f"missing: {', '.join(missing) or 'none'}; additional: {', '.join(extra) or 'none'}")
-        part.mkdir(parents=True)
-        for name, wanted in sorted(sums.items()):
-            copied = _copy(_open(handle, name), part / name)
-            if copied != wanted:
-                raise _error(f"{name} has sha256 {copied}, the build job made {wanted}")
+        with _folder(folder) as handle:
+            sums = _listed(handle, expected)
+            part.mkdir(parents=True)
+            for name, wanted in sorted(sums.items()):
+                _same(name, _copy(_open(handle, name), part / name), wanted)
         part.rename(into)
     finally:
-        os.close(handle)
         if part.exists():
             for path in part.iterdir():
                 path.unlink()

@@ -64,6 +64,11 @@ def _hook(options: argparse.Namespace) -> None:
         hook.completed(machine)
 
 
+def _facts(options: argparse.Namespace) -> None:
+    for name, value in configs.read(options.root).facts:
+        _say(f"--fact={name}={value}")
+
+
 def _number(environment: Mapping[str, str], name: str) -> int:
     value = environment.get(name, "")
     if not value.isdecimal():
@@ -96,6 +101,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = commands.add_parser("hook", help="what the runner starts before and after a job")
     command.add_argument("moment", choices=["job-started", "job-completed"])
     command.set_defaults(run=_hook)
+
+    commands.add_parser("facts", help="the configured facts of the board, as arguments of sm10-bench").set_defaults(run=_facts)
 
     command = commands.add_parser("take", help="in an admitted job: take an artefact over if it is what the build job made")
     command.add_argument("folder", type=Path, metavar="FOLDER", help=f"the downloaded artefact, with its {artefact.SUMS}")
