@@ -74,7 +74,7 @@ def environment_tags(name, compiler = COMPILERS[0]):
     if environment.kind == "emulated":
         level = LEVELS.get(environment.level)
         vlen = environment.vlen or (level.vlen if level else None)
-        tags += [environment.level] + (["vlen%d" % vlen] if vlen else [])
+        tags += ([environment.level] if level else []) + (["vlen%d" % vlen] if vlen else [])
     if environment.kind == "board":
         # One board, another machine, and a result that must not be taken from a cache.
         tags += ["exclusive", "external", "requires-network"]
