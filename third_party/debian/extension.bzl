@@ -5,7 +5,17 @@ load("//third_party/debian/private:lock.bzl", "packages_of_set", "parse_lock")
 load("//third_party/debian/private:repositories.bzl", "debian_tree", "debian_unpacker")
 
 # The set `bazel` is not here: bazelw unpacks it before there is a Bazel.
-_TREES = ["clang", "exec", "fleet", "guest", "python_headers", "sanitizers", "sysroot", "worker"]
+_TREES = [
+    "clang",
+    "exec",
+    "fleet",
+    "guest",
+    "lint",
+    "python_headers",
+    "sanitizers",
+    "sysroot",
+    "worker",
+]
 
 def _debian_impl(mctx):
     rows = parse_lock(mctx.read(Label("//third_party/debian:lock.tsv")))

@@ -54,6 +54,7 @@ def _debian_tree_impl(rctx):
     specs = [rctx.path(spec) for spec in rctx.attr.specs]
     build_file = rctx.read(rctx.attr.build_file)
     rctx.watch_tree(tool)
+    rctx.watch(rctx.path(rctx.attr._bytecode))
     for spec in specs:
         rctx.watch(spec)
 
@@ -81,6 +82,7 @@ debian_tree = repository_rule(
         "python": attr.bool(doc = "Whether the tree holds an x86-64 CPython to be exposed as `python3.14`."),
         "specs": attr.label_list(mandatory = True, allow_files = [".toml"], doc = "What the tree keeps and adds: trees/*.toml."),
         "tool": attr.label(default = Label("//third_party/debian/tree:__main__.py"), allow_single_file = True, doc = "The program that unpacks."),
+        "_bytecode": attr.label(default = Label("//third_party/bytecode:bytecode.py"), allow_single_file = True, doc = "What the program imports besides its own folder."),
         "unpacker": attr.label(mandatory = True, allow_single_file = True, doc = "The Python that runs the tool."),
     },
 )

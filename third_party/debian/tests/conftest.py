@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 _DEBIAN = Path(__file__).absolute().parents[1]
-sys.path[:0] = [str(_DEBIAN.parents[1]), str(_DEBIAN / "tree")]
+sys.path[:0] = [str(_DEBIAN.parents[1]), str(_DEBIAN / "tree"), str(_DEBIAN.parent / "testing")]
 
 MakeDeb = Callable[..., Path]
 

@@ -143,6 +143,12 @@ def test_byte_code_names_no_folder_of_this_machine(make_deb, build, tmp_path: Pa
     assert str(tmp_path).encode() not in code.read_bytes()
 
 
+def test_link_to_a_folder_that_nothing_is_kept_in_is_removed(make_deb, build) -> None:
+    make_deb("a", files={"usr/share/a": b"", "usr/lib/x/b": b""}, links={"usr/share/y/link": "../../lib/x"})
+    root = build('drop = ["usr/lib/x/*"]')
+    assert sorted(path.name for path in (root / "usr").rglob("*")) == ["a", "share"]
+
+
 def test_same_path_in_two_packages_names_both_ways_out(make_deb, build) -> None:
     make_deb("a", files={"usr/bin/awk": b""})
     make_deb("b", files={"usr/bin/awk": b""})

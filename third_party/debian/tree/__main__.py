@@ -10,7 +10,11 @@ import tarfile
 from functools import partial
 from pathlib import Path
 
-from debtree import bytecode, deb, finish, libraries
+# Beside this folder, as another maker of trees has it too.
+sys.path.append(str(Path(__file__).absolute().parents[2] / "bytecode"))
+
+import bytecode
+from debtree import deb, finish, libraries
 from debtree.errors import TreeError
 from debtree.spec import PathFilter, load_spec
 
@@ -38,8 +42,9 @@ def make_tree(debs: Path, root: Path, spec_files: list[Path], jobs: int) -> str:
     finish.add_links(root, spec)
     finish.add_concatenations(root, spec)
     finish.make_scripts_relative(root)
-    finish.remove_dangling(root)
-    finish.remove_empty_folders(root)
+    # Each can make work for the other: a link to an emptied folder, a folder of nothing but such links.
+    while finish.remove_dangling(root) + finish.remove_empty_folders(root):
+        pass
     libraries.check_libraries(root, spec.missing_libraries)
     compiled = bytecode.compile_folders(root, spec.compile, jobs) if spec.compile else 0
     return f"{len(files)} packages, {sum(count for _, count, _ in results)} files, {compiled} compiled"

@@ -8,7 +8,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from bytecode import compile_tree
+# Beside this folder, as another maker of trees has it too.
+sys.path.append(str(Path(__file__).absolute().parents[2] / "bytecode"))
+
+from bytecode import compile_folders
 from wheels import InstallError, Scheme, install
 
 
@@ -32,7 +35,7 @@ def main(arguments: list[str]) -> int:
     except InstallError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    compile_tree(options.root, options.root / options.purelib, options.jobs)
+    compile_folders(options.root.absolute(), [options.purelib], options.jobs)
     return 0
 
 

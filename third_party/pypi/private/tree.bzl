@@ -24,6 +24,8 @@ def _pypi_tree_impl(rctx):
     wheels = pypi_download(rctx, files, "wheels")
     rctx.report_progress("installing {} wheels".format(len(wheels)))
     tool = rctx.path(rctx.attr._installer)
+    rctx.watch_tree(tool.dirname)
+    rctx.watch(rctx.path(rctx.attr._bytecode))
     python = rctx.path(rctx.attr.python)
     done = rctx.execute(
         [
@@ -73,6 +75,10 @@ pypi_tree = repository_rule(
             doc = "Python that unpacks and compiles; it must make the byte code that the tree's users can load.",
             mandatory = True,
             allow_single_file = True,
+        ),
+        "_bytecode": attr.label(
+            doc = "What the installer imports besides its own folder.",
+            default = "//third_party/bytecode:bytecode.py",
         ),
         "_installer": attr.label(
             doc = "The installer.",

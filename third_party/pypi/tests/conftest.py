@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PYPI = Path(__file__).absolute().parents[1]
-sys.path[:0] = [str(PYPI / "lock"), str(PYPI / "install")]
+sys.path[:0] = [str(PYPI / "lock"), str(PYPI / "install"), str(PYPI.parent / "bytecode"), str(PYPI.parent / "testing")]
 
 MakeWheel = Callable[..., Path]
 

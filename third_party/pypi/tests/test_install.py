@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from bytecode import compile_tree
+from bytecode import compile_folders
 from conftest import MakeWheel
 from wheels import InstallError, Scheme, install
 
@@ -80,7 +80,7 @@ def test_byte_code_names_the_path_in_the_root_and_templates_are_passed_over(tmp_
     folder.mkdir(parents=True)
     (folder / "good.py").write_text("def f(): pass\n")
     (folder / "template.py").write_text("{{ no python }}}\n")
-    compile_tree(tmp_path, folder, 1)
+    compile_folders(tmp_path, [LIB], 1)
     (made,) = (folder / "__pycache__").iterdir()
     spec = importlib.util.spec_from_file_location("good", made)
     module = importlib.util.module_from_spec(spec)

@@ -2,46 +2,31 @@
 """The repository rule downloads what is locked, and says what is wrong when it cannot. A Bazel is started on a workspace of its own."""
 
 import hashlib
-import os
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from conftest import MakeWheel
+from nested import NestedWorkspace, nested_workspace
 
 PYPI = Path(__file__).absolute().parents[1]
-# Modules that Bazel 7 itself asks for; nothing of them is used here, and there is no registry.
-MODULES = ("apple_support", "buildozer", "platforms", "protobuf", "rules_cc", "rules_java", "rules_license", "rules_proto", "rules_python", "zlib")
-# Debian's Bazel does not bring its own installation along.
-DEBIAN_BAZEL = ("--install_base=/usr/share/bazel", "--trust_install_base", "--server_javabase=/usr/lib/jvm/default-java")
 NOBODY_LISTENS = "https://127.0.0.1:9/simple"
-
-
-def bazel_program() -> str:
-    """$BAZEL, else the one of the userland that the test runs in."""
-    program = os.environ.get("BAZEL") or shutil.which("bazel", path=f"{os.environ.get('PATH', '')}:/usr/bin")
-    assert program, "no bazel on PATH: set BAZEL to one (in Bazel: --test_env=BAZEL)"
-    return program
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A workspace whose repositories are made by the rule under test, and the index that it may use."""
+    """A workspace, and the index that it may use."""
 
-    folder: Path
+    nested: NestedWorkspace
     index: Path
-    state: Path
 
     def add(self, name: str, wheel: Path, digest: str | None = None) -> None:
         """Declares a repository of one wheel; the file's own hash is locked unless another is given."""
         digest = digest or hashlib.sha256(wheel.read_bytes()).hexdigest()
         project = wheel.name.split("-")[0]
-        with (self.folder / "MODULE.bazel").open("a") as file:
-            file.write(f'tree(name = "{name}", files = ["{project} {wheel.name} {digest}"], python = "//:python")\n')
+        self.nested.declare(f'tree(name = "{name}", files = ["{project} {wheel.name} {digest}"], python = "//:python")')
 
     def serve(self, wheel: Path, listed: bool = True) -> None:
         """Puts a wheel into the index, as a page of the simple API."""
@@ -51,47 +36,25 @@ class Workspace:
         link = f'<a href="{wheel.name}#sha256=abc">{wheel.name}</a>' if listed else '<a href="other-1.0.tar.gz">other</a>'
         (page / "index.html").write_text(f"<html>{link}</html>")
 
-    def bazel(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        startup = ["--nosystem_rc", "--nohome_rc", f"--output_user_root={self.state}", f"--output_base={self.state / 'base'}"]
-        if Path(DEBIAN_BAZEL[0].partition("=")[2]).is_dir():
-            startup += DEBIAN_BAZEL
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.state)}
-        return subprocess.run([bazel_program(), *startup, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
-
     def fetch(self, name: str, index: str | None) -> str:
-        """The error text of fetching a repository, without the line breaks of its layout; empty if it was made."""
-        variables = [f"--repo_env=PYPI_INDEX={index}"] if index else []
-        result = self.bazel("fetch", f"--repository_cache={self.state / 'cache'}", *variables, f"--repo=@{name}")
-        return re.sub(r"\s+", " ", result.stderr) if result.returncode else ""
+        return self.nested.fetch(name, "PYPI_INDEX", index)
 
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    folder = tmp_path_factory.mktemp("workspace")
-    target = folder / "third_party/pypi"
-    target.mkdir(parents=True)
-    for name in ("private", "install"):
-        shutil.copytree(PYPI / name, target / name)
+    nested = nested_workspace(tmp_path_factory.mktemp("workspace"), tmp_path_factory.mktemp("state"))
+    private = nested.package("third_party/pypi/private", PYPI / "private")
     # Only what the rule needs: the update command's rule names a repository that is not declared here.
-    (target / "private/BUILD.bazel").write_text("")
-    (target / "private/update_command.bzl").unlink()
-    for package in (folder / "third_party", target):
-        (package / "BUILD.bazel").touch()
-    (folder / "BUILD.bazel").write_text('exports_files(["python"])\n')
-    (folder / "python").write_text('#!/bin/sh\nexec /usr/bin/python3 "$@"\n')
-    (folder / "python").chmod(0o755)
-    (folder / "MODULE.bazel").write_text('tree = use_repo_rule("//third_party/pypi/private:tree.bzl", "pypi_tree")\n')
-    options = ["--noenable_workspace", "--lockfile_mode=off", f"--registry=file://{folder}/none"]
-    for module in MODULES:
-        stub = folder / "stubs" / module
-        stub.mkdir(parents=True)
-        (stub / "MODULE.bazel").write_text(f'module(name = "{module}")\n')
-        (stub / "BUILD.bazel").touch()
-        options.append(f"--override_module={module}={stub}")
-    (folder / ".bazelrc").write_text("".join(f"common {option}\n" for option in options))
-    made = Workspace(folder, tmp_path_factory.mktemp("index"), tmp_path_factory.mktemp("state"))
-    yield made
-    made.bazel("shutdown")
+    (private / "BUILD.bazel").write_text("")
+    (private / "update_command.bzl").unlink()
+    nested.package("third_party/pypi/install", PYPI / "install")
+    nested.package("third_party/bytecode", PYPI.parent / "bytecode")
+    (nested.folder / "BUILD.bazel").write_text('exports_files(["python"])\n')
+    (nested.folder / "python").write_text('#!/bin/sh\nexec /usr/bin/python3 "$@"\n')
+    (nested.folder / "python").chmod(0o755)
+    nested.declare('tree = use_repo_rule("//third_party/pypi/private:tree.bzl", "pypi_tree")')
+    yield Workspace(nested, tmp_path_factory.mktemp("index"))
+    nested.bazel("shutdown")
 
 
 @pytest.fixture
@@ -109,8 +72,7 @@ def test_wheel_is_downloaded_and_installed_with_byte_code(workspace: Workspace, 
     workspace.serve(wheel)
     workspace.add("repo_good", wheel)
     assert workspace.fetch("repo_good", index) == ""
-    (tree,) = (workspace.state / "base/external").glob("*repo_good/tree")
-    modules = tree / "usr/local/lib/python3.14/dist-packages"
+    modules = workspace.nested.made("repo_good", "tree") / "usr/local/lib/python3.14/dist-packages"
     assert (modules / "good.py").read_bytes() == b"good"
     assert list((modules / "__pycache__").glob("good.*.pyc"))
 

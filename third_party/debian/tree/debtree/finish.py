@@ -58,8 +58,9 @@ def make_scripts_relative(root: Path) -> None:
         path.write_text(_SCRIPT_PATH.sub("=/", path.read_text()))
 
 
-def remove_dangling(root: Path) -> None:
-    """Removes links to what is not in the tree; a build tool takes them for missing inputs."""
+def remove_dangling(root: Path) -> int:
+    """Removes links to what is not in the tree, which a build tool takes for missing inputs; returns how many."""
+    removed = 0
     top = os.path.realpath(root)
     for folder, folders, files in os.walk(root):
         for name in [*folders, *files]:
@@ -68,10 +69,15 @@ def remove_dangling(root: Path) -> None:
                 real = os.path.realpath(path)
                 if not os.path.exists(real) or not real.startswith(top + os.sep):
                     os.unlink(path)
+                    removed += 1
+    return removed
 
 
-def remove_empty_folders(root: Path) -> None:
-    """Removes folders that nothing was kept in."""
+def remove_empty_folders(root: Path) -> int:
+    """Removes folders that nothing was kept in; returns how many."""
+    removed = 0
     for folder, _, _ in os.walk(root, topdown=False):
         if folder != str(root) and not os.listdir(folder):
             os.rmdir(folder)
+            removed += 1
+    return removed

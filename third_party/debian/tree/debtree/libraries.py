@@ -49,8 +49,7 @@ def _needed(file: BinaryIO) -> list[str]:
     table = file.read(size * count)
     # (type, offset, address, size in the file) of each segment
     segments = [
-        (kind, start, address, length)
-        for kind, _, start, address, _, length in (struct.unpack_from("<IIQQQQ", table, index * size) for index in range(count))
+        (kind, start, address, length) for kind, _, start, address, _, length in (struct.unpack_from("<IIQQQQ", table, index * size) for index in range(count))
     ]
     dynamic = next(((start, length) for kind, start, _, length in segments if kind == _PT_DYNAMIC), None)
     if dynamic is None:

@@ -4,13 +4,14 @@
 import multiprocessing
 import os
 import py_compile
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def compile_folders(root: Path, folders: tuple[str, ...], jobs: int) -> int:
+def compile_folders(root: Path, folders: Iterable[str], jobs: int) -> int:
     """Compiles the sources below the folders; returns how many.
 
-    Unchecked: the byte code stays valid when the build copies the tree and changes file times. Paths in it are those of the guest.
+    Unchecked: the byte code stays valid when the build copies the tree and changes file times. Paths in it are as seen with `root` as "/".
     """
     sources = [
         (str(root), os.path.relpath(os.path.join(place, name), root))
@@ -27,7 +28,10 @@ def _compile(source: tuple[str, str]) -> bool:
     root, path = source
     try:
         py_compile.compile(
-            os.path.join(root, path), dfile="/" + path, doraise=True, quiet=2,
+            os.path.join(root, path),
+            dfile="/" + path,
+            doraise=True,
+            quiet=2,
             invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
         )
     except py_compile.PyCompileError:
