@@ -1,37 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program of this workspace run by the locked exec Python, for `bazel run`."""
+"""Moved to //toolchains/python:defs.bzl."""
 
-load("//toolchains/qemu:defs.bzl", "python_program", "runfiles_path")
+load("//toolchains/python:defs.bzl", _host_python_binary = "host_python_binary")
 
-def _host_python_binary_impl(ctx):
-    config = ctx.actions.declare_file(ctx.label.name + ".json")
-    ctx.actions.write(config, json.encode_indent({
-        "imports": [ctx.workspace_name + "/" + folder for folder in ctx.attr.imports],
-        "module": ctx.attr.module,
-        "sites": [runfiles_path(ctx, site) for site in ctx.files.sites],
-    }) + "\n")
-    executable = ctx.actions.declare_file(ctx.label.name)
-    runfiles = python_program(
-        ctx,
-        output = executable,
-        main = ctx.file._main,
-        config = config,
-        tree = ctx.file.exec_tree,
-        files = ctx.files.data + ctx.files.sites,
-        runfiles = [],
-    )
-    return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
-
-host_python_binary = rule(
-    implementation = _host_python_binary_impl,
-    doc = "Runs a Python module of this workspace on the build machine, as `python -m` would.",
-    attrs = {
-        "data": attr.label_list(allow_files = True, mandatory = True, doc = "The module and what it imports from this workspace."),
-        "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the exec Python."),
-        "imports": attr.string_list(default = ["."], doc = "Workspace folders to import from."),
-        "module": attr.string(mandatory = True, doc = "Dotted name of the module."),
-        "sites": attr.label_list(default = ["@pypi_exec//:site_packages"], allow_files = True, doc = "Folders of Python packages."),
-        "_main": attr.label(default = "//ime2/private:run_host_python.py", allow_single_file = True, doc = "The entry point."),
-    },
-    executable = True,
-)
+host_python_binary = _host_python_binary

@@ -19,6 +19,7 @@ def main(arguments: list[str]) -> None:
     sys.path[:0] = [str(base / folder) for folder in settings["imports"]]
     sys.path += [str((base / site).resolve()) for site in settings["sites"]]
     sys.argv = [settings["module"], *arguments[4:]]
+    os.environ |= settings["env"] | {"RUNFILES_DIR": str(base)}
     # File names in the arguments are meant from where the user stands.
     os.chdir(os.environ.get("BAZELW_WORKING_DIRECTORY") or os.environ.get("BUILD_WORKING_DIRECTORY", "."))
     runpy.run_module(settings["module"], run_name="__main__", alter_sys=True)
