@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large trees of external repositories as inputs of tests, by one small file."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+
 TreeInfo = provider(
-    doc = "A source directory of an external repository that tests use where it lies.",
+    doc = "A source directory of an external repository as tests find it.",
     fields = {
-        "id": "File: a digest of all that the tree holds. It stands for the tree among a test's inputs.",
-        "path": "Path of the tree below Bazel's output base.",
+        "file": "File: what stands for the tree among a test's inputs: the directory itself, or a digest of all that it holds.",
+        "path": "Path of the tree below Bazel's output base; None where `file` is the directory itself.",
     },
 )
 
@@ -13,6 +15,11 @@ def _locked_tree_impl(ctx):
     tree = ctx.file.tree
     if not tree.path.startswith("external/"):
         fail("%s: %s is not in an external repository\n  remedy: depend on it directly" % (ctx.label, ctx.attr.tree.label))
+    if ctx.attr._declared[BuildSettingInfo].value:
+        return [
+            DefaultInfo(files = depset([tree]), runfiles = ctx.runfiles([tree])),
+            TreeInfo(file = tree, path = None),
+        ]
     digest = ctx.actions.declare_file(ctx.label.name + ".id")
     python = ctx.attr._python[DefaultInfo]
     ctx.actions.run(
@@ -25,7 +32,7 @@ def _locked_tree_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([digest]), runfiles = ctx.runfiles([digest])),
-        TreeInfo(id = digest, path = tree.path),
+        TreeInfo(file = digest, path = tree.path),
     ]
 
 locked_tree = rule(
@@ -34,9 +41,12 @@ locked_tree = rule(
 
 With a disk cache Bazel builds a Merkle tree of every input file for each test; for the 50 000 files that a guest consists of this takes longer than many
 tests. So a test depends on a file with the tree's digest, and finds the tree itself in the output base: other content gives another digest and the test
-runs anew.""",
+runs anew.
+
+On another machine there is no output base: with //toolchains/qemu:declared_trees, which --config=remote sets, the tree itself is the input.""",
     attrs = {
         "tree": attr.label(mandatory = True, allow_single_file = True, doc = "The source directory, in an external repository."),
+        "_declared": attr.label(default = "//toolchains/qemu:declared_trees", providers = [BuildSettingInfo], doc = "Whether the tree itself is the input."),
         "_python": attr.label(default = "//toolchains/python:python3", executable = True, cfg = "exec", doc = "Python of the machine that builds."),
         "_tool": attr.label(default = "//toolchains/qemu/private:tree_id.py", allow_single_file = True, doc = "Takes the digest."),
     },

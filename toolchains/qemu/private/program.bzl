@@ -41,9 +41,11 @@ def tree_entry(ctx, tree):
       tree: TreeInfo.
 
     Returns:
-      A dict for json.encode.
+      A value for json.encode: the folder below the runfiles, or how to find it in the output base.
     """
-    return {"id": runfiles_path(ctx, tree.id), "path": tree.path}
+    if not tree.path:
+        return runfiles_path(ctx, tree.file)
+    return {"id": runfiles_path(ctx, tree.file), "path": tree.path}
 
 def python_program(ctx, *, output, main, config, tree, files, runfiles, arguments = []):
     """Writes the executable of a rule.
@@ -61,12 +63,11 @@ def python_program(ctx, *, output, main, config, tree, files, runfiles, argument
     Returns:
       The runfiles.
     """
-    if type(tree) == "File":
-        find_tree = "tree=$runfiles/" + runfiles_path(ctx, tree)
-        tree_file = tree
+    tree_file = tree if type(tree) == "File" else tree.file
+    if type(tree) == "File" or not tree.path:
+        find_tree = "tree=$runfiles/" + runfiles_path(ctx, tree_file)
     else:
-        find_tree = _FIND_TREE.format(id = runfiles_path(ctx, tree.id), path = tree.path)
-        tree_file = tree.id
+        find_tree = _FIND_TREE.format(id = runfiles_path(ctx, tree_file), path = tree.path)
     ctx.actions.write(
         output,
         _SCRIPT.format(
