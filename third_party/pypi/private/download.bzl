@@ -32,11 +32,23 @@ def pypi_download(rctx, files, folder = "."):
     _download_from_index(rctx, missing, folder)
     return [rctx.path(folder + "/" + file.filename) for file in files]
 
+def _in_distdir(rctx, file, folder):
+    """Whether a folder of --distdir has the file: Bazel looks there only for what has an address."""
+    return rctx.download(
+        url = "file:///PYPI_INDEX-is-not-set/" + file.filename,
+        output = folder + "/" + file.filename,
+        sha256 = file.sha256,
+        allow_fail = True,
+    ).success
+
 def _download_from_index(rctx, files, folder):
     if not files:
         return
     index = rctx.os.environ.get("PYPI_INDEX", "").rstrip("/")
     if not index:
+        files = [file for file in files if not _in_distdir(rctx, file, folder)]
+        if not files:
+            return
         fail("{} ({} files in all) is not in the repository cache and no package index is known. {}".format(
             files[0].filename,
             len(files),

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does the same source give the same bytes?"""

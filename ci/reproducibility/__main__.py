@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the release twice, in two worlds that differ in all that must not matter, and compares every artefact and every action's output.
+
+What differs: output base, workspace path, user (for root), umask, time zone, locale, host name, number of jobs, file system and order of files. On a
+difference the first action that made other bytes from the same inputs is named, and the artefacts' differing members and bytes are shown.
+
+Exit code: 0 nothing found, 1 something found, 2 the job could not be done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ci.isolated import fetch, places, workspace
+from ci.isolated.bazel import Bazel
+from ci.isolated.errors import Finding, JobError
+from ci.reproducibility import twice
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="ci/reproducibility", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", default=["//ci:release"], help="what is built; default: //ci:release")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where to work, about 5 GB (and 4 GB of memory); default: a temporary folder, removed afterwards")
+    return parser.parse_args(words)
+
+
+def reproducibility(targets: list[str], scratch: Path) -> twice.Outcome:
+    """What both builds made; JobError."""
+    source = scratch / "source"
+    workspace.copy(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]), source)
+    print("fetch phase, with the network", flush=True)
+    fetch.download(Bazel(source, scratch / "fetch", places.variables()), targets, places.repository_cache())
+    fetch.fill(scratch / "locked", fetch.locked(fetch.lock_files(source)), places.repository_cache())
+    shutil.rmtree(scratch / "fetch", ignore_errors=True)
+    scratch.chmod(0o755)
+    plan = twice.Plan(source, targets, scratch / "results", [f"--distdir={scratch / 'locked'}"])
+    one, two = twice.sides(scratch)
+    print(f"first build, in {one.place}", flush=True)
+    first = twice.build(plan, one, "a")
+    shutil.rmtree(one.place, ignore_errors=True)
+    print(f"second build, in {two.place}", flush=True)
+    return twice.judge(first, twice.build(plan, two, "b"))
+
+
+def main(words: Sequence[str]) -> int:
+    options = _arguments(words)
+    scratch = options.scratch or Path(tempfile.mkdtemp(prefix="reproducibility-"))
+    try:
+        scratch.mkdir(parents=True, exist_ok=True)
+        if any(scratch.iterdir()):
+            raise JobError(f"{scratch} is not empty\n  remedy: name another folder by --scratch")
+        outcome = reproducibility(options.targets, scratch.resolve())
+        twice.check(outcome)
+    except Finding as finding:
+        print(f"ci/reproducibility: FOUND: {finding}", file=sys.stderr)
+        return 1
+    except JobError as error:
+        print(f"ci/reproducibility: error: {error}", file=sys.stderr)
+        return 2
+    finally:
+        if not options.scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+    for name, (digest, _) in outcome.artefacts.items():
+        print(f"{digest}  {name}")
+    print(f"nothing found: both builds made the same artefacts, and the same {outcome.comparison.compared} outputs of actions")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
