@@ -4,11 +4,14 @@
 #include "level.h"
 
 #include <asm/hwprobe.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 
 #include "probe.h"
@@ -35,7 +38,9 @@ constexpr std::array<Name, 3> kNames = {{{kZvfh, "zvfh"}, {kZfbfmin, "zfbfmin"},
 
 struct Core {
   bool vector = false;
-  std::uint32_t extensions = 0;
+  std::uint32_t extensions = 0;  // of all cores, by hwprobe
+  std::uint32_t tried = 0;       // executed by the core that loaded the library, so only its type is known to have them
+  unsigned tried_vlenb = 0;
   bool overridden = false;
 };
 Core core;
@@ -67,21 +72,27 @@ Core Probe() {
     found.vector = getauxval(AT_HWCAP) & (1ul << ('V' - 'A'));
   }
   if (!found.vector) return found;
-  if (!(found.extensions & kZvfh) && Executes(TryZvfh)) found.extensions |= kZvfh;
-  if (!(found.extensions & kZfbfmin) && Executes(TryZfbfmin)) found.extensions |= kZfbfmin;
-  if (!(found.extensions & kZvfbfmin) && Executes(TryZvfbfmin)) found.extensions |= kZvfbfmin;
+  found.tried_vlenb = Vlenb();
+  if (!(found.extensions & kZvfh) && Executes(TryZvfh)) found.tried |= kZvfh;
+  if (!(found.extensions & kZfbfmin) && Executes(TryZfbfmin)) found.tried |= kZfbfmin;
+  if (!(found.extensions & kZvfbfmin) && Executes(TryZvfbfmin)) found.tried |= kZvfbfmin;
   return found;
 }
 
-std::string Missing(std::uint32_t required) {
+// Extensions that cores with this vlenb are known to have.
+std::uint32_t Extensions(unsigned vlenb) { return core.extensions | (vlenb == core.tried_vlenb ? core.tried : 0); }
+
+std::string Names(std::uint32_t extensions) {
   std::string text;
   for (const Name& name : kNames) {
-    if (!(required & name.bit) || (core.extensions & name.bit)) continue;
+    if (!(extensions & name.bit)) continue;
     if (!text.empty()) text += ", ";
     text += name.text;
   }
   return text;
 }
+
+std::string Missing(const Level& level) { return Names(level.required & ~Extensions(level.vlenb)); }
 
 std::string Vlen(unsigned vlenb) { return "VLEN " + std::to_string(vlenb * 8); }
 
@@ -108,7 +119,7 @@ std::string ApplyOverride(std::string_view wanted) {
       return setting + " is unsafe: its kernels need " + Vlen(level.vlenb) + ", this core has " + Vlen(Vlenb()) +
              " (they would crash or compute wrong numbers)" + remedy;
     }
-    if (const std::string missing = Missing(level.required); !missing.empty()) {
+    if (const std::string missing = Missing(level); !missing.empty()) {
       return setting + " is unsafe: this core lacks " + missing + " (SIGILL)" + remedy;
     }
     sm10_vlenb_mask = static_cast<std::uint8_t>(level.vlenb);
@@ -124,7 +135,7 @@ std::string DecideLevels() {
   core = Probe();
   if (core.vector) {
     for (const Level& level : kLevels) {
-      if (Missing(level.required).empty()) sm10_vlenb_mask |= static_cast<std::uint8_t>(level.vlenb);
+      if (Missing(level).empty()) sm10_vlenb_mask |= static_cast<std::uint8_t>(level.vlenb);
     }
   }
   const char* wanted = std::getenv(kOverride);
@@ -133,13 +144,18 @@ std::string DecideLevels() {
 
 bool HasVector() { return core.vector; }
 
-std::string_view CurrentLevel() {
-  if (sm10_vlenb_mask == 0) return kScalar;
+const Level* CurrentVectorLevel() {
+  if (sm10_vlenb_mask == 0) return nullptr;
   const unsigned vlenb = Vlenb();
   for (const Level& level : kLevels) {
-    if (level.vlenb == vlenb && (sm10_vlenb_mask & vlenb)) return level.name;
+    if (level.vlenb == vlenb && (sm10_vlenb_mask & vlenb)) return &level;
   }
-  return kScalar;
+  return nullptr;
+}
+
+std::string_view CurrentLevel() {
+  const Level* level = CurrentVectorLevel();
+  return level != nullptr ? level->name : kScalar;
 }
 
 std::string DescribeCore() {
@@ -147,10 +163,44 @@ std::string DescribeCore() {
   std::string text = "it has " + Vlen(Vlenb());
   for (const Level& level : kLevels) {
     if (level.vlenb != Vlenb()) continue;
-    if (const std::string missing = Missing(level.required); !missing.empty()) text += " without " + missing;
+    if (const std::string missing = Missing(level); !missing.empty()) text += " without " + missing;
   }
   if (core.overridden) text += std::string(", and ") + kOverride + " is set";
   return text;
 }
+
+int Hart() { return sched_getcpu(); }
+
+std::string LevelNames(std::uint64_t set, bool with_needs) {
+  std::string text;
+  const auto add = [&](std::string_view name) { text.append(text.empty() ? "" : ", ").append(name); };
+  if (set & kScalarBit) add(kScalar);
+  for (const Level& level : kLevels) {
+    if (!(set & level.vlenb)) continue;
+    add(level.name);
+    if (with_needs) text += " (" + Vlen(level.vlenb) + (level.required != 0 ? ", " + Names(level.required) : "") + ")";
+  }
+  return text;
+}
+
+bool ThreadsCanMove() {
+  static const bool can = [] {
+    const int file = open("/proc/set_ai_thread", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) close(file);
+    return file >= 0 || errno == EACCES || errno == EPERM;
+  }();
+  return can;
+}
+
+std::vector<LevelState> LevelStates() {
+  std::vector<LevelState> states = {{std::string(kScalar), 0, "", "", true}};
+  for (const Level& level : kLevels) {
+    const std::string missing = core.vector ? Missing(level) : "v";
+    states.push_back({std::string(level.name), level.vlenb * 8, Names(level.required), missing, (sm10_vlenb_mask & level.vlenb) != 0});
+  }
+  return states;
+}
+
+std::string KnownExtensions() { return core.vector ? Names(Extensions(Vlenb())) : ""; }
 
 }  // namespace sm10

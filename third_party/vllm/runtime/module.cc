@@ -38,6 +38,8 @@ std::string& Error() {
 
 }  // namespace
 
+const std::string& sm10::LoadError() { return Error(); }
+
 extern "C" PyMODINIT_FUNC PyInit__C() {
   if (!Error().empty()) {
     PyErr_SetString(PyExc_ImportError, Error().c_str());

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from plan_levels import Level, Part, PlanError, Symbols, cxx_name, entries_of, late_bound, ops_of, parse_level, parse_nm, parse_part, stub
+from plan_levels import Level, Part, PlanError, Symbols, cxx_name, entries_of, late_bound, ops_of, parse_level, parse_nm, parse_part, stub, table
 
 _BOTH, _VECTOR_ONLY = "_Z8rms_normv", "_Z14cpu_gemm_wna16v"
 
@@ -32,9 +32,15 @@ def test_stub_of_an_op_that_every_level_has_reports_nothing() -> None:
     assert "sm10_missing_op" not in stub(_BOTH, [_SCALAR, _X100])
 
 
-def test_stub_of_an_op_that_a_level_lacks_names_op_and_levels() -> None:
+def test_stub_of_an_op_that_a_level_lacks_names_the_op() -> None:
     text = stub(_VECTOR_ONLY, [_SCALAR, _X100])
-    assert "tail sm10_missing_op" in text and '.asciz "cpu_gemm_wna16"' in text and '.asciz "x100 (VLEN 256)"' in text
+    assert "tail sm10_missing_op" in text and '.asciz "cpu_gemm_wna16"' in text
+
+
+def test_table_tells_stub_name_and_levels_of_each_op() -> None:
+    rows = [line for line in table([_BOTH, _VECTOR_ONLY], [_SCALAR, _X100]).splitlines() if ".quad" in line or ".asciz" in line]
+    expected = ['7:\t.asciz "rms_norm"', f"\t.quad {_BOTH}, 7b, 33", '7:\t.asciz "cpu_gemm_wna16"', f"\t.quad {_VECTOR_ONLY}, 7b, 32", "\t.quad 0, 0, 0"]
+    assert rows == expected
 
 
 def test_stub_reads_vlenb_only_where_a_vector_level_may_run() -> None:
