@@ -25,7 +25,9 @@ def _compiler_of(platforms):
 def _level_transition_impl(settings, attr):
     if attr.level not in LEVELS:
         fail("unknown level '%s'; toolchains/isa/levels.bzl has %s" % (attr.level, ", ".join(sorted(LEVELS))))
-    compiler = _compiler_of(settings["//command_line_option:platforms"])
+    compiler = getattr(attr, "compiler", "") or _compiler_of(settings["//command_line_option:platforms"])
+    if compiler not in COMPILERS:
+        fail("unknown compiler '%s'; toolchains/isa/levels.bzl has %s" % (compiler, ", ".join(COMPILERS)))
     return {"//command_line_option:platforms": str(platform_of(attr.level, compiler))}
 
 level_transition = transition(
@@ -43,6 +45,7 @@ def _at_level_impl(ctx):
     return [DefaultInfo(files = info.files, runfiles = info.default_runfiles)]
 
 _ATTRS = {
+    "compiler": attr.string(doc = "A compiler of toolchains/isa/levels.bzl; empty: that of the program which this becomes a part of."),
     "level": attr.string(mandatory = True, doc = "A level of toolchains/isa/levels.bzl."),
     "target": attr.label(mandatory = True, cfg = level_transition, doc = "What to build at that level."),
 }
