@@ -21,6 +21,7 @@ _BY_SUFFIX = {
     ".bzl": STARLARK,
     ".c": CC,
     ".cc": CC,
+    ".cjs": "",
     ".conf": "",
     ".css": "",
     ".golden": "",
@@ -66,8 +67,16 @@ _ALSO = {
 }
 
 
+_CODE = frozenset({CC, PYTHON, SHELL, STARLARK})
+_CODE_SUFFIXES = frozenset({".S", ".cjs"})
+
+
 class UnknownKind(Exception):
     """A file's name says nothing of what it is; the text says where to say it."""
+
+
+def is_code(path: PurePosixPath) -> bool:
+    return path.suffix in _CODE_SUFFIXES or bool(kinds_of(path) & _CODE)
 
 
 def kinds_of(path: PurePosixPath) -> set[str]:
