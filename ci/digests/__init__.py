@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The digests of the release, as the repository records them."""
