@@ -54,20 +54,27 @@ def _plan(name, kinds, requires, environments, elsewhere, excluded):
         _refuse(name, "it runs nowhere", "see `requires`, `environments` and `excluded`")
     return plan
 
-def _parameters(name, parameters, plan, known):
-    """{environment: its parameters}: those of its kind, then its own. One that no cell uses is an error."""
+def _parameters(name, parameters, plan, compilers, known):
+    """{(environment, compiler): its parameters}: those of its kind, its compiler and its environment. One that no cell uses is an error."""
     kinds = {row.kind: None for row in ENVIRONMENTS.values()}
-    runs = [environment for environment, cell in plan.items() if not cell.why_not]
-    _check_names(name, "parameters", parameters, kinds.keys() + ENVIRONMENTS.keys())
+    cells = [(environment, compiler) for environment, cell in plan.items() if not cell.why_not for compiler in compilers]
+    _check_names(name, "parameters", parameters, kinds.keys() + compilers + ENVIRONMENTS.keys())
     for key, values in parameters.items():
-        users = [environment for environment in runs if key in (environment, ENVIRONMENTS[environment].kind)]
+        users = [cell for cell in cells if key in (cell[0], cell[1], ENVIRONMENTS[cell[0]].kind)]
         if not users:
             _refuse(name, "parameters['%s'] is not used: no cell runs there" % key, "remove it")
         _check_names(name, "parameters['%s']" % key, values, known)
         for parameter in values:
-            if key in kinds and not [environment for environment in users if parameter not in parameters.get(environment, {})]:
+            own = [cell for cell in users if key not in ENVIRONMENTS and parameter in parameters.get(cell[0], {}) and type(values[parameter]) not in ("list", "dict")]
+            if len(own) == len(users):
                 _refuse(name, "parameters['%s']['%s'] is not used: every cell has its own" % (key, parameter), "remove it")
-    return {environment: parameters.get(ENVIRONMENTS[environment].kind, {}) | parameters.get(environment, {}) for environment in runs}
+    return {
+        (environment, compiler): _merge(
+            _merge(parameters.get(ENVIRONMENTS[environment].kind, {}), parameters.get(compiler, {})),
+            parameters.get(environment, {}),
+        )
+        for environment, compiler in cells
+    }
 
 def _merge(attributes, more):
     """Lists and dicts are added to, everything else is replaced."""
@@ -100,7 +107,7 @@ def _cells(name, plan, tags, parameters, make, *, compilers = COMPILERS[:1], tes
                 )
                 continue
             suite.append(":" + target)
-            attributes = _merge(tested_by, parameters[environment])
+            attributes = _merge(tested_by, parameters[environment, compiler])
             make(target, environment, cell.code, compiler, attributes | {"tags": all_tags + attributes.get("tags", [])} | _on_board(environment, attributes))
     native.test_suite(name = name, tests = suite)
 
@@ -140,9 +147,9 @@ def guest_pytest_matrix(name, *, requires = [], environments = None, elsewhere =
         else:
             guest_pytest_test(name = target, environment = environment, level = row.level, vlen = row.vlen, **(values | ({"guest": guest} if guest else {})))
 
-    _cells(name, plan, tags, _parameters(name, parameters, plan, _COMMON), make, tested_by = attributes)
+    _cells(name, plan, tags, _parameters(name, parameters, plan, COMPILERS[:1], _COMMON), make, tested_by = attributes)
 
-def host_pytest_matrix(name, *, environments = ["host_model"], elsewhere = "", excluded = {}, parameters = {}, tags = [], **attributes):
+def host_pytest_matrix(name, *, environments = ["host_model"], elsewhere = "", excluded = {}, parameters = {}, compilers = COMPILERS[:1], tags = [], **attributes):
     """pytest files of the machine that builds, which there run the model, or drive an emulated core or board: one cell for each of ENVIRONMENTS, and the suite.
 
     Args:
@@ -150,7 +157,8 @@ def host_pytest_matrix(name, *, environments = ["host_model"], elsewhere = "", e
       environments: what they test; `parameters` say by which data and variables.
       elsewhere: why nothing else.
       excluded: environment to the reason why it does not run there although it could.
-      parameters: environment or kind to attributes of these cells.
+      parameters: environment, kind or compiler to attributes of these cells.
+      compilers: of COMPILERS; `parameters` say what each has built.
       tags: of every cell.
       **attributes: of host_pytest_test.
     """
@@ -159,7 +167,7 @@ def host_pytest_matrix(name, *, environments = ["host_model"], elsewhere = "", e
     def make(target, environment, _code, _compiler, values):
         host_pytest_test(name = target, environment = environment, **values)
 
-    _cells(name, plan, tags, _parameters(name, parameters, plan, _COMMON + ["imports", "overlays"]), make, tested_by = attributes)
+    _cells(name, plan, tags, _parameters(name, parameters, plan, compilers, _COMMON + ["imports", "overlays"]), make, compilers = compilers, tested_by = attributes)
 
 def cc_matrix(name, *, target, requires = [], environments = None, elsewhere = "", excluded = {}, parameters = {}, compilers = COMPILERS[:1], tags = [], **attributes):
     """A cc_test or cc_binary built for and run in each of ENVIRONMENTS: `NAME_ENVIRONMENT[_clang]`, and the suite `NAME`.
@@ -172,7 +180,7 @@ def cc_matrix(name, *, target, requires = [], environments = None, elsewhere = "
       environments: where it runs, if not wherever it can.
       elsewhere: why it runs nowhere else; belongs to `environments`.
       excluded: environment to the reason why it does not run there although it could.
-      parameters: environment or kind to attributes of these cells.
+      parameters: environment, kind or compiler to attributes of these cells.
       compilers: of COMPILERS; all but the first stand in the cell's name.
       tags: of every cell.
       **attributes: of every test rule (size, timeout, shard_count).
@@ -185,7 +193,7 @@ def cc_matrix(name, *, target, requires = [], environments = None, elsewhere = "
         guests = {"guest": _guest_of(environment)} if kind == "emulated" else {}
         cc_cell_test(name = cell, environment = environment, target = target, code = code or "", compiler = compiler, **(values | guests))
 
-    _cells(name, plan, tags, _parameters(name, parameters, plan, ["args", "flaky", "shard_count", "size", "tags", "timeout"]), make, compilers = compilers, tested_by = attributes)
+    _cells(name, plan, tags, _parameters(name, parameters, plan, compilers, ["args", "flaky", "shard_count", "size", "tags", "timeout"]), make, compilers = compilers, tested_by = attributes)
 
 def _guest_of(environment):
     """A board needs the emulator with IME2; for a level's core Debian's does, as programs bring their own IME2 (//ime2/emulate)."""
