@@ -37,6 +37,15 @@ size_t ime2_packed_weight_bytes(size_t n, size_t k);
 
 enum ime2_packed_status ime2_packed_weight_pack(const uint8_t* qweight, const float* scales, size_t n, size_t k, uint8_t* blob);
 
+/* Columns of a weight. */
+struct ime2_packed_columns {
+  size_t first, count;
+};
+
+/* The same in two steps: _begin, and if that is OK all columns, in shares that may be packed at the same time. */
+enum ime2_packed_status ime2_packed_weight_begin(const uint8_t* qweight, const float* scales, size_t n, size_t k, uint8_t* blob);
+void ime2_packed_weight_columns(const uint8_t* qweight, const float* scales, struct ime2_packed_columns share, uint8_t* blob);
+
 /* Reads the header only, at any alignment; n and k are set when OK. */
 enum ime2_packed_status ime2_packed_weight_inspect(const uint8_t* blob, size_t bytes, size_t* n, size_t* k);
 
@@ -51,6 +60,14 @@ void ime2_packed_quantize_portable(const float* a, size_t stride, size_t m, size
 struct ime2_packed_slice {
   size_t first_tile, tiles;
 };
+
+/* Rows of A. */
+struct ime2_packed_rows {
+  size_t first, count;
+};
+
+/* As ime2_packed_quantize, for these rows; all of `packed` is zero before the first. Shares that do not overlap may be quantised at the same time. */
+void ime2_packed_quantize_rows(const float* a, size_t stride, size_t m, size_t k, struct ime2_packed_rows rows, uint8_t* packed);
 
 /*
  * out[m][n], `stride` floats from row to row; writes the slice's columns only. Slices that do not overlap may run at the

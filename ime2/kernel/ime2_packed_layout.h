@@ -98,6 +98,16 @@ constexpr RowBlock row_block(std::size_t first, std::size_t m) {
 
 constexpr std::size_t factor_bytes(std::size_t m) { return (m + 31) / 32 * kRegister; }
 
+constexpr std::size_t activation_bytes(std::size_t m, std::size_t k) {
+  std::size_t bytes = factor_bytes(m);
+  for (std::size_t row = 0; row < m;) {
+    const RowBlock block = row_block(row, m);
+    bytes += block.bytes(k);
+    row += block.rows;
+  }
+  return bytes;
+}
+
 }  // namespace ime2::packed
 
 #endif

@@ -138,18 +138,10 @@ Sums<float> block_times_tile(const std::uint8_t* activations, const RowBlock& bl
 
 extern "C" {
 
-std::size_t ime2_packed_activation_bytes(std::size_t m, std::size_t k) {
-  std::size_t bytes = factor_bytes(m);
-  for (std::size_t row = 0; row < m;) {
-    const RowBlock block = row_block(row, m);
-    bytes += block.bytes(k);
-    row += block.rows;
-  }
-  return bytes;
-}
+std::size_t ime2_packed_activation_bytes(std::size_t m, std::size_t k) { return activation_bytes(m, k); }
 
 void ime2_packed_quantize_portable(const float* a, std::size_t stride, std::size_t m, std::size_t k, std::uint8_t* packed) {
-  std::memset(packed, 0, ime2_packed_activation_bytes(m, k));
+  std::memset(packed, 0, activation_bytes(m, k));
   std::uint8_t* to = packed + factor_bytes(m);
   for (std::size_t first = 0; first < m;) {
     const RowBlock block = row_block(first, m);

@@ -84,17 +84,23 @@ float quantize_row(const float* a, std::size_t k, const RowBlock& block, std::si
 
 }  // namespace
 
-extern "C" void ime2_packed_quantize(const float* a, std::size_t stride, std::size_t m, std::size_t k, std::uint8_t* packed) {
-  clear(packed, factor_bytes(m));
+extern "C" void ime2_packed_quantize_rows(const float* a, std::size_t stride, std::size_t m, std::size_t k, struct ime2_packed_rows rows,
+                                          std::uint8_t* packed) {
   std::uint8_t* to = packed + factor_bytes(m);
-  for (std::size_t first = 0; first < m;) {
+  const std::size_t end = rows.first + rows.count;
+  for (std::size_t first = 0; first < end;) {
     const RowBlock block = row_block(first, m);
-    clear(to, block.bytes(k));
-    for (std::size_t row = 0; row < block.rows; row++) {
-      const float factor = quantize_row(a + (first + row) * stride, k, block, row, group_offsets(block), to);
-      __builtin_memcpy(packed + (first + row) * sizeof factor, &factor, sizeof factor);
+    const std::size_t block_end = first + block.rows;
+    for (std::size_t row = std::max(first, rows.first); row < std::min(block_end, end); row++) {
+      const float factor = quantize_row(a + row * stride, k, block, row - first, group_offsets(block), to);
+      __builtin_memcpy(packed + row * sizeof factor, &factor, sizeof factor);
     }
     to += block.bytes(k);
-    first += block.rows;
+    first = block_end;
   }
+}
+
+extern "C" void ime2_packed_quantize(const float* a, std::size_t stride, std::size_t m, std::size_t k, std::uint8_t* packed) {
+  clear(packed, activation_bytes(m, k));
+  ime2_packed_quantize_rows(a, stride, m, k, {0, m}, packed);
 }

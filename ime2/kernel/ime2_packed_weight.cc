@@ -58,6 +58,8 @@ int own_exponent(const Columns& columns, std::size_t column) {
 
 float factor_of(int exponent) { return std::ldexp(1.0f, exponent - kShift); }
 
+int exponent_of_factor(float factor) { return std::ilogb(factor) + kShift; }
+
 void store_nibbles(std::uint8_t* to, const std::uint8_t* qweight) {
   for (std::size_t j = 0; j < kGroupBytes; j++) to[j] = qweight[j] ^ 0x88;  // w + 8 to two's complement
 }
@@ -107,7 +109,7 @@ const char* ime2_packed_status_text(enum ime2_packed_status status) {
 
 std::size_t ime2_packed_weight_bytes(std::size_t n, std::size_t k) { return tiles_at(n) + tiles(n) * tile_bytes(k); }
 
-enum ime2_packed_status ime2_packed_weight_pack(const std::uint8_t* qweight, const float* scales, std::size_t n, std::size_t k, std::uint8_t* blob) {
+enum ime2_packed_status ime2_packed_weight_begin(const std::uint8_t* qweight, const float* scales, std::size_t n, std::size_t k, std::uint8_t* blob) {
   if (!possible(n, k)) return IME2_PACKED_SHAPE;
   const Columns columns{qweight, scales, n, k / kGroup};
   if (!finite(scales, n * columns.groups)) return IME2_PACKED_NOT_FINITE;
@@ -116,8 +118,22 @@ enum ime2_packed_status ime2_packed_weight_pack(const std::uint8_t* qweight, con
   std::memset(blob, 0, bytes);
   const Header header{kMagic, kVersion, shared ? factor_of(*shared) : 0, n, k, bytes};
   std::memcpy(blob, &header, sizeof header);
-  for (std::size_t column = 0; column < n; column++) pack_column(columns, column, shared ? *shared : own_exponent(columns, column), blob);
   return IME2_PACKED_OK;
+}
+
+void ime2_packed_weight_columns(const std::uint8_t* qweight, const float* scales, struct ime2_packed_columns share, std::uint8_t* blob) {
+  Header header;
+  std::memcpy(&header, blob, sizeof header);
+  const Columns columns{qweight, scales, header.n, header.k / kGroup};
+  for (std::size_t column = share.first; column < share.first + share.count; column++) {
+    pack_column(columns, column, header.factor != 0 ? exponent_of_factor(header.factor) : own_exponent(columns, column), blob);
+  }
+}
+
+enum ime2_packed_status ime2_packed_weight_pack(const std::uint8_t* qweight, const float* scales, std::size_t n, std::size_t k, std::uint8_t* blob) {
+  const enum ime2_packed_status status = ime2_packed_weight_begin(qweight, scales, n, k, blob);
+  if (status == IME2_PACKED_OK) ime2_packed_weight_columns(qweight, scales, {0, n}, blob);
+  return status;
 }
 
 enum ime2_packed_status ime2_packed_weight_inspect(const std::uint8_t* blob, std::size_t bytes, std::size_t* n, std::size_t* k) {

@@ -113,18 +113,35 @@ void* Crew::serve(void* member) noexcept {
 }
 
 void Crew::work(Member& self) noexcept {
+  bool all_first = work_.first == 0;
   for (;;) {
     const std::size_t slice = next_.fetch_add(1, std::memory_order_relaxed);
-    if (slice >= work_.slices) return;
-    try {
-      work_.function(work_.context, slice, self.index);
-    } catch (...) {
-      // A worker's slices ascend: its first failure is its lowest.
-      if (self.failure) continue;
-      self.failed_slice = slice;
-      self.failure = std::current_exception();
+    // Once in each run, also by a worker that came too late for a slice: the gate must be closed for the next run. No
+    // slice that is waited for waits itself, so one worker is enough.
+    if (slice >= work_.first && !all_first) {
+      self.all_first.await(spin_);
+      all_first = true;
     }
+    if (slice >= work_.slices) return;
+    work_on(slice, self);
+    if (slice < work_.first) count_down_first();
   }
+}
+
+void Crew::work_on(std::size_t slice, Member& self) noexcept {
+  try {
+    work_.function(work_.context, slice, self.index);
+  } catch (...) {
+    // A worker's slices ascend: its first failure is its lowest.
+    if (self.failure) return;
+    self.failed_slice = slice;
+    self.failure = std::current_exception();
+  }
+}
+
+void Crew::count_down_first() noexcept {
+  if (remaining_first_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  for (std::size_t i = 0; i < active_; ++i) members_[i].all_first.open();
 }
 
 void Crew::count_down() noexcept {
@@ -135,6 +152,9 @@ void Crew::run(const Work& work) {
   if (work.slices == 0) return;
   const std::size_t workers = std::min({work.workers == 0 ? size_ : work.workers, size_, work.slices});
   work_ = work;
+  work_.first = std::min(work.first, work.slices);
+  active_ = workers;
+  remaining_first_.store(work_.first, std::memory_order_relaxed);
   next_.store(0, std::memory_order_relaxed);
   remaining_.store(workers, std::memory_order_relaxed);
   for (std::size_t i = 0; i < workers; ++i) members_[i].gate.open();

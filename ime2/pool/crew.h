@@ -35,7 +35,7 @@ class Crew {
  private:
   // A line of its own for each, so that no worker's gate disturbs another's.
   struct alignas(64) Member {
-    Gate gate;
+    Gate gate, all_first;  // there is work; the slices that come first have ended
     Crew* crew = nullptr;
     std::size_t index = 0;
     pthread_t thread{};
@@ -50,6 +50,8 @@ class Crew {
   static void* serve(void* member) noexcept;
 
   void work(Member& self) noexcept;
+  void work_on(std::size_t slice, Member& self) noexcept;
+  void count_down_first() noexcept;
   void count_down() noexcept;
   void end() noexcept;
   void rethrow_first(std::size_t workers);
@@ -59,9 +61,11 @@ class Crew {
   bool ending_ = false;
   Outcome origin_;  // of the thread that makes the others
   Work work_{};
+  std::size_t active_ = 0;  // workers of this run
   std::array<Member, kMaxWorkers> members_;
   alignas(64) std::atomic<std::size_t> next_ = 0;       // slice
   alignas(64) std::atomic<std::size_t> remaining_ = 0;  // workers
+  alignas(64) std::atomic<std::size_t> remaining_first_ = 0;  // slices
   Gate done_;
 };
 

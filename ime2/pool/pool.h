@@ -34,6 +34,7 @@ struct Work {
   void* context;
   std::size_t slices;
   std::size_t workers = 0;  // at most so many, one for each pair of cores up to 4; 0: all
+  std::size_t first = 0;    // so many slices have ended before any other begins
 };
 
 // How many workers pay for a product of so many rows of activations.
@@ -52,10 +53,10 @@ void stop();
 
 // run() with any callable f(slice, worker). The file that calls this must be compiled at level scalar or a100.
 template <typename F>
-void run(std::size_t slices, std::size_t workers, F&& f) {
+void run(std::size_t slices, std::size_t workers, F&& f, std::size_t first = 0) {
   using Callable = std::remove_reference_t<F>;
   const auto call = [](void* context, std::size_t slice, std::size_t worker) { (*static_cast<Callable*>(context))(slice, worker); };
-  run(Work{call, const_cast<std::remove_const_t<Callable>*>(std::addressof(f)), slices, workers});
+  run(Work{call, const_cast<std::remove_const_t<Callable>*>(std::addressof(f)), slices, workers, first});
 }
 
 struct Error : std::runtime_error {

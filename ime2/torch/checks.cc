@@ -5,8 +5,6 @@
 
 #include <sstream>
 
-#include "ime2/torch/core.h"
-
 namespace ime2::ops {
 namespace {
 
@@ -85,16 +83,20 @@ Weights check_weights(const Argument& qweight, const Argument& scales, c10::Devi
   return {n, groups * kGroup};
 }
 
-void check_core(const char* op, const char* who) {
-  const Core core = this_core();
-  if (core.vlen == kVlen && core.matrix) return;
+bool executes_matrix(const Core& core) { return core.vlen == kVlen && core.matrix; }
+
+std::string describe(const Core& core) {
   std::string has = "no vector unit (V)";
   if (core.vlen != 0) has = "VLEN " + std::to_string(core.vlen);
-  if (core.vlen == kVlen) has += " without xsmtvdotii (its instructions are illegal there)";
-  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", has,
-              "; the kernel needs VLEN 1024 and xsmtvdotii. Run on an SM10's A100 cores (8-15): "
-              "write 0 to /proc/set_ai_thread from the main thread before torch starts others, which then follow it. "
-              "portable=True computes the same bits anywhere, slowly.");
+  if (core.vlen == kVlen && !core.matrix) has += " without xsmtvdotii (its instructions are illegal there)";
+  return has;
+}
+
+void check_core(const char* op, const char* who) {
+  const Core core = this_core();
+  if (executes_matrix(core)) return;
+  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", describe(core), "; the kernel needs VLEN 1024 and xsmtvdotii. All of torch's threads must "
+              "be of the caller's core type: start the work from a thread that stays on its cores. portable=True computes the same bits anywhere, slowly.");
 }
 
 }  // namespace ime2::ops

@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "ime2/torch/core.h"
+
 #pragma GCC visibility push(hidden)
 namespace ime2::ops {
 
@@ -40,6 +42,11 @@ struct Weights {
 
 // qweight [N, K/32, 16] and scales [N, K/32] of one device, contiguous, not empty.
 Weights check_weights(const Argument& qweight, const Argument& scales, c10::DeviceType device);
+
+bool executes_matrix(const Core& core);
+
+// What a core has, for a sentence with "has" or "with".
+std::string describe(const Core& core);
 
 // The calling thread's core must execute xsmtvdotii at VLEN 1024; `who` says which thread that is.
 void check_core(const char* op, const char* who);

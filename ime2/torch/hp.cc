@@ -11,6 +11,7 @@
 #include "ime2/torch/checks.h"
 #include "ime2/torch/ops.h"
 #include "ime2/torch/scratch.h"
+#include "ime2/torch/workers.h"
 
 namespace ime2::ops {
 namespace {
@@ -54,11 +55,20 @@ void multiply_columns(const Call& call, std::size_t first, std::size_t count, bo
   for (std::size_t row = 0; row < m; ++row) std::copy_n(result.data() + row * count, count, call.out + row * n + first);
 }
 
+void multiply_tiles(const Call& call, std::int64_t begin, std::int64_t end, bool portable) {
+  Scratch packed(ime2_hp_weight_bytes(kTile, call.shape.k));
+  std::vector<float> result(call.shape.m * kTile);
+  for (std::int64_t tile = begin; tile < end; ++tile) {
+    const std::int64_t first = tile * kTile;
+    multiply_columns(call, first, std::min(kTile, static_cast<std::int64_t>(call.shape.n) - first), portable, packed, result);
+  }
+}
+
 }  // namespace
 
 at::Tensor hp_gemm(const at::Tensor& a, const at::Tensor& qweight, const at::Tensor& scales, bool portable) {
   const auto [n, k] = check(a, qweight, scales, at::kCPU);
-  if (!portable) check_core(kOp, "the calling thread");
+  const Place place = portable ? Place::here : place_of(kOp);
   const std::int64_t m = a.size(0);
   at::Tensor out = at::empty({m, n}, a.options());
   if (m == 0) return out;
@@ -67,14 +77,15 @@ at::Tensor hp_gemm(const at::Tensor& a, const at::Tensor& qweight, const at::Ten
   const Scratch activations(ime2_hp_activation_bytes(shape.m, shape.k));
   ime2_hp_quantize(rows.const_data_ptr<float>(), shape.m, shape.k, activations.get());
   const Call call{shape, activations.get(), qweight.const_data_ptr<std::uint8_t>(), scales.const_data_ptr<float>(), out.mutable_data_ptr<float>()};
-  at::parallel_for(0, (n + kTile - 1) / kTile, 1, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t tiles = (n + kTile - 1) / kTile;
+  if (place == Place::workers) {
+    run_on_workers(kOp, static_cast<std::size_t>(tiles), pool::default_workers(shape.m),
+                   [&](std::size_t tile) { multiply_tiles(call, static_cast<std::int64_t>(tile), static_cast<std::int64_t>(tile) + 1, portable); });
+    return out;
+  }
+  at::parallel_for(0, tiles, 1, [&](std::int64_t begin, std::int64_t end) {
     if (!portable) check_core(kOp, "a worker thread");
-    Scratch packed(ime2_hp_weight_bytes(kTile, shape.k));
-    std::vector<float> result(shape.m * kTile);
-    for (std::int64_t tile = begin; tile < end; ++tile) {
-      const std::int64_t first = tile * kTile;
-      multiply_columns(call, first, std::min(kTile, n - first), portable, packed, result);
-    }
+    multiply_tiles(call, begin, end, portable);
   });
   return out;
 }

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "ime2/kernel/ime2_packed.h"
 #include "ime2/torch/checks.h"
 #include "ime2/torch/ops.h"
 #include "ime2/torch/scratch.h"
+#include "ime2/torch/workers.h"
 
 namespace ime2::ops {
 namespace {
@@ -22,6 +24,9 @@ constexpr char kPack[] = "ime2_pack_weight";
 constexpr char kGemm[] = "ime2_gemm_packed";
 constexpr std::int64_t kTile = 32;       // columns
 constexpr std::int64_t kAlignment = 64;  // torch's own; the kernels load whole registers, at any multiple of an element
+
+// What a worker takes at a time. The kernels' strips have 8 tiles, whose activations stay in L1.
+constexpr std::size_t kTilesOfShare = 8, kRowsOfShare = 32;
 
 std::int64_t lacking(std::int64_t n) { return (kTile - n % kTile) % kTile; }
 
@@ -114,30 +119,68 @@ at::Tensor dense_rows(const at::Tensor& a) {
   return rows.stride(1) == 1 ? rows : rows.contiguous();
 }
 
-// `out` is float, its rows dense.
-void multiply(const at::Tensor& a, const at::Tensor& weight, std::int64_t k, const at::Tensor& out, bool portable) {
-  const std::int64_t n = out.size(1);
-  const auto m = static_cast<std::size_t>(a.size(0)), depth = static_cast<std::size_t>(k);
-  const at::Tensor rows = dense_rows(a);
-  const Scratch activations(ime2_packed_activation_bytes(m, depth));
+// A product as the kernels take it.
+struct Product {
+  const float* a;
+  std::size_t a_stride, m, k;
+  const std::uint8_t* weight;
+  std::size_t tiles;
+  float* out;
+  std::size_t out_stride;
+};
+
+void multiply_here(const Product& product, bool portable) {
+  const Scratch activations(ime2_packed_activation_bytes(product.m, product.k));
   const auto quantize = portable ? ime2_packed_quantize_portable : ime2_packed_quantize;
-  quantize(rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.stride(0)), m, depth, activations.get());
+  quantize(product.a, product.a_stride, product.m, product.k, activations.get());
   const auto gemm = portable ? ime2_packed_gemm_portable : ime2_packed_gemm;
-  const auto* blob = weight.const_data_ptr<std::uint8_t>();
-  auto* to = out.mutable_data_ptr<float>();
-  const auto stride = static_cast<std::size_t>(out.stride(0));
-  at::parallel_for(0, (n + kTile - 1) / kTile, 1, [&](std::int64_t begin, std::int64_t end) {
+  at::parallel_for(0, static_cast<std::int64_t>(product.tiles), 1, [&](std::int64_t begin, std::int64_t end) {
     if (!portable) check_core(kGemm, "a worker thread");
-    gemm(activations.get(), blob, m, {static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)}, to, stride);
+    const ime2_packed_slice slice{static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
+    gemm(activations.get(), product.weight, product.m, slice, product.out, product.out_stride);
   });
 }
 
-void compute(const at::Tensor& a, const at::Tensor& weight, std::int64_t k, const at::Tensor& out, bool portable) {
-  if (!portable) check_core(kGemm, "the calling thread");
+// Workers quantise too: it takes an A100 core a twentieth of the instructions that it takes scalar code.
+void multiply_on_workers(const Product& product) {
+  const std::size_t bytes = ime2_packed_activation_bytes(product.m, product.k);
+  const Scratch activations(bytes);
+  std::memset(activations.get(), 0, bytes);
+  const std::size_t workers = pool::default_workers(product.m);
+  const Shares rows(product.m, workers, kRowsOfShare), columns(product.tiles, workers, kTilesOfShare);
+  const auto work = [&](std::size_t slice) {
+    if (slice < rows.count) {
+      const auto [first, count] = rows.share(slice);
+      ime2_packed_quantize_rows(product.a, product.a_stride, product.m, product.k, {first, count}, activations.get());
+    } else {
+      const auto [first, count] = columns.share(slice - rows.count);
+      ime2_packed_gemm(activations.get(), product.weight, product.m, {first, count}, product.out, product.out_stride);
+    }
+  };
+  run_on_workers(kGemm, rows.count + columns.count, workers, work, rows.count);
+}
+
+// `out` is float, its rows dense.
+void multiply(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, bool portable, Place place) {
+  const at::Tensor rows = dense_rows(a);
+  const Product product{rows.const_data_ptr<float>(),
+                        static_cast<std::size_t>(rows.stride(0)),
+                        static_cast<std::size_t>(rows.size(0)),
+                        static_cast<std::size_t>(rows.size(1)),
+                        weight.const_data_ptr<std::uint8_t>(),
+                        static_cast<std::size_t>((out.size(1) + kTile - 1) / kTile),
+                        out.mutable_data_ptr<float>(),
+                        static_cast<std::size_t>(out.stride(0))};
+  if (place == Place::workers) return multiply_on_workers(product);
+  multiply_here(product, portable);
+}
+
+void compute(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, bool portable) {
+  const Place place = portable ? Place::here : place_of(kGemm);
   if (a.size(0) == 0) return;
-  if (out.scalar_type() == at::kFloat) return multiply(a, weight, k, out, portable);
+  if (out.scalar_type() == at::kFloat) return multiply(a, weight, out, portable, place);
   const at::Tensor wide = at::empty(out.sizes(), out.options().dtype(at::kFloat));
-  multiply(a, weight, k, wide, portable);
+  multiply(a, weight, wide, portable, place);
   out.copy_(wide);
 }
 
@@ -148,10 +191,14 @@ at::Tensor pack_weight(const at::Tensor& qweight, const at::Tensor& scales) {
   const auto [n, k] = check_weights(weight, factors, at::kCPU);
   at::Tensor blob = at::empty({tensor_bytes(n, k)}, qweight.options());
   auto* to = blob.mutable_data_ptr<std::uint8_t>();
-  const ime2_packed_status status = ime2_packed_weight_pack(qweight.const_data_ptr<std::uint8_t>(), scales.const_data_ptr<float>(), static_cast<std::size_t>(n),
-                                                            static_cast<std::size_t>(k), to);
+  const auto* from = qweight.const_data_ptr<std::uint8_t>();
+  const auto* by = scales.const_data_ptr<float>();
+  const ime2_packed_status status = ime2_packed_weight_begin(from, by, static_cast<std::size_t>(n), static_cast<std::size_t>(k), to);
   if (status == IME2_PACKED_NOT_FINITE) refuse(factors, "holds a NaN or an infinity", "check the checkpoint: nothing was packed");
   if (status != IME2_PACKED_OK) refuse(weight, "cannot be packed for " + packed_for(n, k), ime2_packed_status_text(status));
+  at::parallel_for(0, n, kTile, [&](std::int64_t begin, std::int64_t end) {
+    ime2_packed_weight_columns(from, by, {static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)}, to);
+  });
   std::fill_n(to + blob_bytes(n, k), lacking(n), std::uint8_t{0});
   return blob;
 }
@@ -165,7 +212,7 @@ at::Tensor gemm_packed(const at::Tensor& a, const at::Tensor& weight, bool porta
   const Argument packed{kGemm, "weight", weight};
   const std::int64_t k = check_tensors(a, packed, at::kCPU), n = check_blob(packed, k);
   at::Tensor out = at::empty({a.size(0), n}, a.options());
-  compute(a, weight, k, out, portable);
+  compute(a, weight, out, portable);
   return out;
 }
 
@@ -174,7 +221,7 @@ at::Tensor& gemm_packed_out(const at::Tensor& a, const at::Tensor& weight, bool 
   const std::int64_t k = check_tensors(a, packed, at::kCPU), n = check_blob(packed, k);
   check_out(out, a, n, at::kCPU);
   check_overlap(out, packed);
-  compute(a, weight, k, out, portable);
+  compute(a, weight, out, portable);
   return out;
 }
 

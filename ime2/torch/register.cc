@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ime2/torch/ops.h"
+#include "ime2/torch/workers.h"
 
 namespace ops = ime2::ops;
 
@@ -14,6 +15,8 @@ TORCH_LIBRARY_FRAGMENT(_C, library) {
   library.def("ime2_gemm_packed.out(Tensor a, Tensor weight, *, bool portable=False, Tensor(a!) out) -> Tensor(a!)", tags);
   library.def("ime2_hp_gemm_cpu(Tensor a, Tensor qweight, Tensor scales, *, bool portable=False) -> Tensor", tags);
   library.def("ime2_pack_weight(Tensor qweight, Tensor scales) -> Tensor", tags);
+  library.def("ime2_start_workers() -> int[]", &ops::start_workers);
+  library.def("ime2_stop_workers() -> ()", &ops::stop_workers);
 }
 
 TORCH_LIBRARY_IMPL(_C, CPU, library) {

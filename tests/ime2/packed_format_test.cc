@@ -103,6 +103,24 @@ void scales_that_are_not_finite_are_refused() {
   }
 }
 
+// Also where columns have factors of their own.
+void columns_may_be_packed_in_shares() {
+  for (const int step : {0, 3}) {
+    Problem problem({0, 70, 160}, 4);
+    for (std::size_t i = 0; i < problem.scales.size(); i++) problem.scales[i] = std::ldexp(problem.scales[i], static_cast<int>(i / 5) * step - 110);
+    const Bytes wanted = problem.blob();
+    for (const std::size_t size : {1, 31, 33, 70}) {
+      const Bytes seen(wanted.size());
+      expect(ime2_packed_weight_begin(problem.qweight.data(), problem.scales.data(), 70, 160, seen.data()) == IME2_PACKED_OK, "it can be packed");
+      for (std::size_t end = 70; end != 0; end = (end - 1) / size * size) {
+        const std::size_t first = (end - 1) / size * size;
+        ime2_packed_weight_columns(problem.qweight.data(), problem.scales.data(), {first, end - first}, seen.data());
+      }
+      expect(std::ranges::equal(seen.span(), wanted.span()), "the same bytes in shares of " + std::to_string(size));
+    }
+  }
+}
+
 // Largest error of a column, of its largest element.
 double worst_column_error(const Problem& problem) {
   const std::vector<float> seen = problem.run(ime2_packed_gemm_portable);
@@ -214,6 +232,7 @@ constexpr Case kCases[] = {
     {"a_header_that_contradicts_itself_is_refused", a_header_that_contradicts_itself_is_refused},
     {"a_small_chunk_beside_a_large_one_is_not_clipped", a_small_chunk_beside_a_large_one_is_not_clipped},
     {"another_version_is_refused", another_version_is_refused},
+    {"columns_may_be_packed_in_shares", columns_may_be_packed_in_shares},
     {"each_column_may_have_scales_of_its_own_size", each_column_may_have_scales_of_its_own_size},
     {"each_status_has_its_own_text", each_status_has_its_own_text},
     {"extreme_scales_have_defined_results", extreme_scales_have_defined_results},

@@ -247,6 +247,28 @@ void the_two_quantisers_write_the_same_bytes() {
   }
 }
 
+// The last share first.
+template <std::size_t kRows>
+void quantize_in_shares(const float* a, std::size_t stride, std::size_t m, std::size_t k, std::uint8_t* packed) {
+  std::fill_n(packed, ime2_packed_activation_bytes(m, k), std::uint8_t{0});
+  for (std::size_t end = m; end != 0;) {
+    const std::size_t first = (end - 1) / kRows * kRows;
+    ime2_packed_quantize_rows(a, stride, m, k, {first, end - first}, packed);
+    end = first;
+  }
+}
+
+void rows_may_be_quantised_in_shares() {
+  for (const Shape& shape : kShapes) {
+    const Problem problem(shape, 13);
+    const Bytes wanted = problem.activations();
+    for (Quantize* const quantize : {quantize_in_shares<1>, quantize_in_shares<3>, quantize_in_shares<7>, quantize_in_shares<40>}) {
+      const Bytes seen = problem.activations(quantize);
+      expect(std::ranges::equal(seen.span(), wanted.span()), described(shape) + ": the same bytes");
+    }
+  }
+}
+
 void rows_of_activations_may_lie_apart() {
   const Problem dense({5, 32, 96}, 11);
   Problem apart({5, 32, 128}, 12);
@@ -304,6 +326,7 @@ constexpr Case kCases[] = {
     {"largest_sums_do_not_overflow", largest_sums_do_not_overflow},
     {"no_rows_and_no_tiles_are_no_work", no_rows_and_no_tiles_are_no_work},
     {"parts_of_k_and_strips_do_not_show", parts_of_k_and_strips_do_not_show},
+    {"rows_may_be_quantised_in_shares", rows_may_be_quantised_in_shares},
     {"rows_of_activations_may_lie_apart", rows_of_activations_may_lie_apart},
     {"rows_of_any_size_are_the_same_but_for_the_exponent", rows_of_any_size_are_the_same_but_for_the_exponent},
     {"scales_of_high_and_low_digits_are_not_swapped", scales_of_high_and_low_digits_are_not_swapped},

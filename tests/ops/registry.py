@@ -79,6 +79,8 @@ REFUSED_EVERYWHERE = frozenset(
 
 # The scalar level has no code for these, and names the levels that have.
 VECTOR_ONLY = frozenset({"cpu_gemm_wna16", "dynamic_scaled_int8_quant", "static_scaled_int8_quant"})
+# Where no core has the matrix instructions, and no kernel lends threads on such a core.
+NEEDS_MATRIX = frozenset({"ime2_start_workers"})
 MISSING_AT_SCALAR = r"^{name}: .*\blevels? .*x100.*\blevel scalar\b"
 
 # Outputs that are memory images with pointers: damaging one is undefined

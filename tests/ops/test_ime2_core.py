@@ -10,7 +10,7 @@ import torch
 
 from ime2_paths import packed
 from ime2_reference import random_weight
-from registry import at_levels, op, refuses
+from registry import at_levels, op, refuses, states
 
 VLEN = int(os.environ["SM10_VLEN"])
 OTHERS = ("rvv128", "scalar", "x100")
@@ -24,8 +24,8 @@ def what_the_core_has() -> str:
 
 def message(name: str) -> str:
     return (
-        rf"^{name}: the calling thread runs on a core with {what_the_core_has()}; the kernel needs VLEN 1024 and xsmtvdotii\. "
-        r"Run on an SM10's A100 cores \(8-15\): write 0 to /proc/set_ai_thread .* portable=True"
+        rf"^{name}: the calling thread runs on a core with {what_the_core_has()}; the kernel needs VLEN 1024 and xsmtvdotii, and no other core takes the "
+        r"work over\. A100 workers: cannot open /proc/set_ai_thread: No such file or directory .* portable=True"
     )
 
 
@@ -58,3 +58,16 @@ def test_core_is_asked_in_each_call() -> None:
         op("ime2_hp_gemm_cpu")(*arguments, portable=True)
         with pytest.raises(RuntimeError, match="the kernel needs VLEN 1024"):
             op("ime2_hp_gemm_cpu")(*arguments)
+
+
+@at_levels(*OTHERS)
+@refuses("ime2_start_workers")
+def test_workers_are_refused_with_the_same_words() -> None:
+    with pytest.raises(RuntimeError, match=message("ime2_start_workers")):
+        op("ime2_start_workers")()
+
+
+@at_levels(*OTHERS)
+@states("ime2_stop_workers")
+def test_stopping_workers_that_never_were_is_nothing() -> None:
+    assert op("ime2_stop_workers")() is None

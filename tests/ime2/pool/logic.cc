@@ -50,10 +50,14 @@ std::uint64_t mix(std::uint64_t x) {
   return (x ^ x >> 27) * 0x94d049bb133111ebu;
 }
 
-// One run with a result that each slice adds to; whether each slice was run once and seen.
-bool check_run(std::size_t slices, std::size_t workers, std::uint64_t seed) {
+// One run with a result that each slice adds to; whether each slice was run once and seen, and the first ones by all others.
+bool check_run(std::size_t slices, std::size_t workers, std::uint64_t seed, std::size_t first = 0) {
   std::vector<std::uint64_t> out(slices);  // not atomic: the pool orders writers and caller
-  pool::run(slices, workers, [&](std::size_t slice, std::size_t) { out[slice] += mix(seed + slice); });
+  const auto add = [&](std::size_t slice, std::size_t) {
+    for (std::size_t i = 0; i < first && slice >= first; ++i) out[slice] += out[i] - mix(seed + i);
+    out[slice] += mix(seed + slice);
+  };
+  pool::run(slices, workers, add, first);
   for (std::size_t slice = 0; slice < slices; ++slice) {
     if (out[slice] != mix(seed + slice)) return false;
   }
@@ -62,7 +66,7 @@ bool check_run(std::size_t slices, std::size_t workers, std::uint64_t seed) {
 
 std::size_t wrong_runs(std::size_t runs, std::uint64_t seed) {
   std::size_t wrong = 0;
-  for (std::size_t run = 0; run < runs; ++run) wrong += !check_run(mix(seed + run) % 13, mix(seed ^ run) % 9, seed + run);
+  for (std::size_t run = 0; run < runs; ++run) wrong += !check_run(mix(seed + run) % 13, mix(seed ^ run) % 9, seed + run, mix(seed - run) % 15);
   return wrong;
 }
 
@@ -73,7 +77,7 @@ void print_sleepers(std::size_t runs) {
   pool::Crew crew(4, 0);
   std::atomic<std::size_t> ran = 0;
   const auto count = [](void* context, std::size_t, std::size_t) { ++*static_cast<std::atomic<std::size_t>*>(context); };
-  for (std::size_t run = 0; run < runs; ++run) crew.run({count, &ran, run % 6, 0});
+  for (std::size_t run = 0; run < runs; ++run) crew.run({count, &ran, run % 6, 0, run % 4});
   std::size_t expected = 0;
   for (std::size_t run = 0; run < runs; ++run) expected += run % 6;
   std::printf("slices_missing %zu\n", expected - ran);
@@ -221,7 +225,7 @@ void print_fork_during(std::size_t forks) {
   std::printf("parent wrong %zu\n", wrong.load());
 }
 
-// All slices from 2 on fail. The first ones wait for each other, so that every worker has failures.
+// All slices from 2 on fail, also some that others wait for. The first ones wait for each other, so that every worker has failures.
 void print_failures() {
   for (const std::size_t workers : {1, 3, 8}) {
     std::atomic<std::size_t> ran = 0;
@@ -231,7 +235,7 @@ void print_failures() {
         if (slice < workers) all.arrive_and_wait();
         ran++;
         if (slice >= 2) throw std::out_of_range("slice " + std::to_string(slice));
-      });
+      }, 10);
       std::printf("no exception\n");
     } catch (const std::out_of_range& error) {
       std::printf("out_of_range %s ran %zu\n", error.what(), ran.load());
