@@ -9,6 +9,7 @@ It runs until it is interrupted. Meanwhile, in another terminal:
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import signal
 import sys
@@ -55,7 +56,11 @@ def run(options: argparse.Namespace) -> None:
         raise FleetError(f"{image} has no usr/bin/sh", "name the root of a system for x86-64")
     folder = (options.folder or default_folder()).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    with Parts(folder / "log") as parts:
+    with (folder / "lock").open("w") as lock, Parts(folder / "log") as parts:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FleetError(f"{folder} is in use by another service", "end that one, or name another folder: --folder") from None
         host = service.Service(trees, folder, options.port)
         service.start(parts, host)
         for number in range(1, options.workers + 1):
@@ -77,11 +82,10 @@ def _watch(parts: Parts) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ends with 0 when it is interrupted or terminated."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in the background without SIGINT
+        signal.signal(number, lambda *_: sys.exit(0))
     try:
         run(parser().parse_args(arguments))
-    except KeyboardInterrupt:
-        sys.exit(0)
     except FleetError as error:
         sys.exit(f"loopback: {error}")
 

@@ -44,7 +44,8 @@ def _bubblewrap(fleet: Path) -> list[str]:
 
 def command(fleet: Path, root: Root, words: Sequence[str]) -> list[str]:
     """The command line that runs `words` in the root. It ends with the process that started it."""
-    options = ["--die-with-parent", "--unshare-pid", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--clearenv", "--chdir", "/"]
+    # /proc as it is: bubblewrap's own hides parts of it, and then the kernel refuses an action's own /proc below it.
+    options = ["--die-with-parent", "--dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/tmp", "--clearenv", "--chdir", "/"]
     options += ["--ro-bind", str(root.tree / "usr"), "/usr"]
     for link, target in _LINKS.items():
         options += ["--symlink", target, link]

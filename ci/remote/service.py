@@ -45,7 +45,7 @@ def listens(port: int) -> bool:
 
 
 def start(parts: Parts, service: Service) -> None:
-    """Database, then BuildGrid; returns when it takes connections."""
+    """Database, then BuildGrid; returns when it takes connections. Nobody else uses the folder."""
     if listens(service.port):
         raise FleetError(f"port {service.port} is taken", "choose another: --port")
     _start_database(parts, service)
@@ -74,9 +74,10 @@ def _start_database(parts: Parts, service: Service) -> None:
     if not (database / "data/PG_VERSION").exists():
         options = ["--pgdata=/database/data", "--username=fleet", "--auth=trust", "--no-sync", "--no-locale", "--encoding=UTF8"]
         parts.run("initdb", command(service.trees.fleet, root, [f"{_POSTGRES}/initdb", *options]))
-    lock = database / ".s.PGSQL.5432"
-    lock.unlink(missing_ok=True)
-    (database / "data/postmaster.pid").unlink(missing_ok=True)  # of a run that was killed; `parts` has just started nothing yet
+    socket_file = database / ".s.PGSQL.5432"
+    # What a run that was killed left; the caller holds the folder's lock.
+    for left in (socket_file, database / ".s.PGSQL.5432.lock", database / "data/postmaster.pid"):
+        left.unlink(missing_ok=True)
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     parts.start("postgres", command(service.trees.fleet, root, [f"{_POSTGRES}/postgres", "-D", "/database/data", *settings]))
-    parts.wait_for("postgres", lock.exists, _START)
+    parts.wait_for("postgres", socket_file.exists, _START)
