@@ -88,7 +88,7 @@ def test_wna16_weight_is_refused_on_an_a100_thread() -> None:
 
 
 def test_tensor_made_at_one_level_is_freed_at_another() -> None:
-    """Protection: build-time audit of each level's virtual functions (tools/audit_kernels.py); a deleter with vector code would die here."""
+    """Protection: the ISA proof refuses vector code in virtual functions; a deleter with vector code would die here."""
     made = [in_thread(_schedule) for _ in range(8)] + [in_thread(lambda: op("greedy_argmax")(torch.randn(4, 9))) for _ in range(8)]
     on_a100(made.clear)
     assert made == []

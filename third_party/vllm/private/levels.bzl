@@ -14,13 +14,17 @@ vml_<level>_<op> names. How the level is chosen: runtime/level.cc and tools/plan
 
 load("//toolchains/isa:defs.bzl", "level_transition")
 load("//toolchains/isa:levels.bzl", "LEVELS")
+load(":isa_proof.bzl", "ISA_PROOF_ATTRS", "IsaFactsInfo", "prove_library", "prove_object")
 load(":paths.bzl", "tool_inputs")
 
 LevelKernelsInfo = provider(
     doc = "One level's kernels.",
     fields = {
+        "facts": "List of what the ISA proof found in each object.",
         "level": "Name in //toolchains/isa:levels.bzl.",
+        "link_map": "The linker's map of `object`.",
         "object": "The partially linked object.",
+        "section": "Where its code stands.",
     },
 )
 
@@ -48,62 +52,47 @@ def _objects(targets):
 # initialiser in a kernel would run on every core. Hence the assertion.
 _SECTIONS = """\
 SECTIONS {{
-  vml_{level}_text : {{ *(.text .text.*) }}
+  {section} : {{ *(.text .text.*) }}
   .init_array : {{ *(.init_array .init_array.* .ctors .ctors.*) }}
   ASSERT(SIZEOF(.init_array) == 0, "level {level}: a kernel has a static initialiser; it would run on every core")
 }}
 """
-
-def _audit(ctx, kernels):
-    report = ctx.actions.declare_file("{}/{}.audit".format(ctx.label.name, ctx.attr.level))
-    arguments = ctx.actions.args()
-    arguments.add(ctx.file._auditor)
-    arguments.add("--kernels", kernels)
-    arguments.add("--readelf", ctx.executable._readelf)
-    arguments.add("--objdump", ctx.executable._objdump)
-    arguments.add("--report", report)
-    ctx.actions.run(
-        executable = ctx.executable._python,
-        arguments = [arguments],
-        inputs = depset([kernels, ctx.file._auditor], transitive = [tool_inputs(ctx.attr._objdump, ctx.attr._python, ctx.attr._readelf)]),
-        outputs = [report],
-        tools = [ctx.attr._objdump[DefaultInfo].files_to_run, ctx.attr._readelf[DefaultInfo].files_to_run],
-        mnemonic = "LevelAudit",
-        progress_message = "Auditing kernels of level " + ctx.attr.level,
-    )
-    return report
 
 def _level_kernels_impl(ctx):
     level = ctx.attr.level
     if level not in LEVELS:
         fail("{}: unknown level {}; toolchains/isa/levels.bzl has {}".format(ctx.label, level, ", ".join(sorted(LEVELS))))
     script = ctx.actions.declare_file("{}/{}.ld".format(ctx.label.name, level))
-    ctx.actions.write(script, _SECTIONS.format(level = level))
+    section = "vml_%s_text" % level
+    ctx.actions.write(script, _SECTIONS.format(level = level, section = section))
     objects = _objects(ctx.attr.objects)
     if not objects:
         fail("{}: objects has no .o file; pass level_objects targets".format(ctx.label))
     output = ctx.actions.declare_file("{}/{}.part.o".format(ctx.label.name, level))
     arguments = ctx.actions.args()
+    link_map = ctx.actions.declare_file("{}/{}.part.map".format(ctx.label.name, level))
     arguments.add_all(["-r", "--force-group-allocation", "-T", script, "-o", output])
+    arguments.add(link_map, format = "-Map=%s")
     arguments.add_all(objects)
     ctx.actions.run(
         executable = ctx.executable._ld,
         arguments = [arguments],
         inputs = depset(objects + [script], transitive = [tool_inputs(ctx.attr._ld)]),
-        outputs = [output],
+        outputs = [output, link_map],
         mnemonic = "LevelPartialLink",
         progress_message = "Linking kernels of level " + level,
     )
+    facts = [prove_object(ctx, object, level, number) for number, object in enumerate(objects)]
     return [
         DefaultInfo(files = depset([output])),
-        LevelKernelsInfo(level = level, object = output),
-        OutputGroupInfo(_validation = depset([_audit(ctx, output)])),
+        LevelKernelsInfo(facts = facts, level = level, link_map = link_map, object = output, section = section),
+        OutputGroupInfo(_validation = depset(facts)),
     ]
 
 level_kernels = rule(
     implementation = _level_kernels_impl,
     doc = "All kernels of one ISA level as one object.",
-    attrs = {
+    attrs = ISA_PROOF_ATTRS | {
         "level": attr.string(
             doc = "Level that the objects were built for.",
             mandatory = True,
@@ -112,20 +101,7 @@ level_kernels = rule(
             doc = "level_objects targets of that level.",
             mandatory = True,
         ),
-        "_auditor": attr.label(
-            doc = "Looks for vector code in virtual functions, as a validation of the build.",
-            default = "//third_party/vllm/tools:audit_kernels.py",
-            allow_single_file = True,
-        ),
         "_ld": _tool("ld", "The linker."),
-        "_objdump": _tool("objdump", "Disassembler."),
-        "_python": attr.label(
-            doc = "Python of the machine that builds.",
-            default = "//toolchains/python:python3",
-            executable = True,
-            cfg = "exec",
-        ),
-        "_readelf": _tool("readelf", "ELF reader."),
     },
 )
 
@@ -230,11 +206,45 @@ def _objcopy(ctx, source, name, options, inputs, what):
     )
     return output
 
+def _prove_library(ctx, library, link_map, linked, plain, stubs):
+    """Proves the objects beside the levels', and the library. Linked: the levels' and parts' objects in their order, then `plain`'s."""
+    probes = [file.path for file in _objects(ctx.attr.probes)]
+    facts = {
+        object.path: prove_object(ctx, object, ctx.attr.level, number, may_probe = object.path in probes)
+        for number, (object, _) in enumerate(plain)
+    }
+    kernels = [target[LevelKernelsInfo] for target in ctx.attr.levels + ctx.attr.parts]
+    keep = ctx.attr.plan[LevelPlanInfo].keep
+    description = struct(
+        kernels = [
+            struct(
+                facts = [file.path for file in info.facts],
+                keep = keep[info.level].path,
+                level = info.level,
+                linked = object.path,
+                map = info.link_map.path,
+                part = number >= len(ctx.attr.levels),
+                section = info.section,
+            )
+            for number, (info, object) in enumerate(zip(kernels, linked[:len(kernels)]))
+        ],
+        level = ctx.attr.level,
+        library = library.path,
+        map = link_map.path,
+        module = library.basename,
+        plain = [struct(facts = facts[object.path].path, linked = copy.path, stubs = object in stubs) for object, copy in plain],
+    )
+    inputs = [library, link_map, ctx.file.sysroot] + linked + facts.values()
+    for info in kernels:
+        inputs += info.facts + [info.link_map, keep[info.level]]
+    return prove_library(ctx, description, inputs)
+
 def _level_library_impl(ctx):
     plan = ctx.attr.plan[LevelPlanInfo]
     weaken = ["--weaken-symbols", plan.late.path]
     linked = []
     kept = []
+    plain = []
     for kernels in [target[LevelKernelsInfo] for target in ctx.attr.levels]:
         renamed = _objcopy(
             ctx,
@@ -258,12 +268,16 @@ def _level_library_impl(ctx):
     deferred = ["--rename-section", ".init_array=sm10_deferred_init,alloc,load,data,contents"]
     rename = ["--redefine-sym", "PyInit_{0}=sm10_upstream_PyInit_{0}".format(ctx.attr.module)]
     for number, object in enumerate(_objects(ctx.attr.registering)):
-        linked.append(_objcopy(ctx, object, "registering%d.o" % number, deferred + rename + weaken, [plan.late], "Deferring initialisers"))
+        copy = _objcopy(ctx, object, "registering%d.o" % number, deferred + rename + weaken, [plan.late], "Deferring initialisers")
+        plain.append((object, copy))
     for number, object in enumerate(_objects(ctx.attr.support)):
-        linked.append(_objcopy(ctx, object, "support%d.o" % number, weaken, [plan.late], "Weakening symbols"))
-    linked += _objects([ctx.attr.stubs])
+        plain.append((object, _objcopy(ctx, object, "support%d.o" % number, weaken, [plan.late], "Weakening symbols")))
+    stubs = _objects([ctx.attr.stubs])
+    plain += [(object, object) for object in stubs]
+    linked += [copy for _, copy in plain]
 
     output = ctx.actions.declare_file(ctx.attr.module + ".abi3.so")
+    link_map = ctx.actions.declare_file(ctx.label.name + ".objects/link.map")
     arguments = ctx.actions.args()
     arguments.add("--sysroot=" + ctx.file.sysroot.path)
     arguments.add_all(LEVELS[ctx.attr.level].copts)
@@ -278,24 +292,31 @@ def _level_library_impl(ctx):
         "-Wl,-z,start-stop-visibility=hidden",
         "-Wl,-z,text",
     ])
+    arguments.add(link_map, format = "-Wl,-Map=%s")
+    arguments.add_all(["-Wl,--cref", "-Wl,--no-demangle"])
     arguments.add_all(linked)
     arguments.add_all(ctx.attr.linkopts)
     ctx.actions.run(
         executable = ctx.executable._cxx,
         arguments = [arguments],
         inputs = depset(linked + [ctx.file.sysroot], transitive = [tool_inputs(ctx.attr._cxx)]),
-        outputs = [output],
+        outputs = [output, link_map],
         mnemonic = "LevelLink",
         progress_message = "Linking %{output}",
     )
-    return [DefaultInfo(files = depset([output]))]
+    facts = _prove_library(ctx, output, link_map, linked, plain, stubs)
+    return [
+        DefaultInfo(files = depset([output])),
+        IsaFactsInfo(facts = facts),
+        OutputGroupInfo(_validation = depset([facts])),
+    ]
 
 level_library = rule(
     implementation = _level_library_impl,
     doc = "Links the levels, the bindings and the run-time choice between them into <module>.abi3.so.",
     # One configuration for all that is not a level's, whatever platform the command line names.
     cfg = level_transition,
-    attrs = {
+    attrs = ISA_PROOF_ATTRS | {
         "level": attr.string(
             doc = "Level of what runs on every core.",
             default = "scalar",
@@ -320,6 +341,9 @@ level_library = rule(
             doc = "The level_plan of the same objects.",
             mandatory = True,
             providers = [LevelPlanInfo],
+        ),
+        "probes": attr.label_list(
+            doc = "Those of `support` that ask the core by trying instructions.",
         ),
         "registering": attr.label_list(
             doc = "Objects whose static initialisers call torch; they run once torch is bound.",

@@ -92,7 +92,7 @@ vllm_wheel = rule(
         "libraries": attr.label_keyed_string_dict(aspects = [build_inputs_aspect], allow_files = True, mandatory = True, doc = "Extension library -> its file name in the package."),
         "local_version": attr.string(mandatory = True, doc = "What stands behind the + of the version."),
         "metadata": attr.label(aspects = [build_inputs_aspect], mandatory = True, doc = "Upstream's files that describe the package."),
-        "modules": attr.label_list(aspects = [build_inputs_aspect], allow_files = [".py"], doc = "Our own Python files."),
+        "modules": attr.label_list(aspects = [build_inputs_aspect], allow_files = [".json", ".py"], doc = "Our own Python files, and data of theirs."),
         "patches": attr.label_list(allow_files = [".patch"], mandatory = True, doc = "Patches that sources have already, for the bill of materials."),
         "pkg_info": attr.label(aspects = [build_inputs_aspect], mandatory = True, allow_single_file = True, doc = "Upstream's PKG-INFO, in the root of its sources."),
         "pypi_lock": attr.label(mandatory = True, allow_single_file = [".tsv"], doc = "Lock of the Python packages."),
