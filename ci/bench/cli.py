@@ -18,6 +18,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from . import gemm, generation, machine, models, serving, session, wheels
 from .errors import BenchError
@@ -158,7 +159,7 @@ def _pythons(options: argparse.Namespace) -> Mapping[str, tuple[Path, Path]]:
     return first | ({"B": (options.against_python, options.against_wheel)} if options.against_python else {})
 
 
-def _engines(options: argparse.Namespace, tool: str, unit: Callable[[str], str], start: Callable[..., object]) -> Prepared:
+def _engines(options: argparse.Namespace, tool: str, unit: Callable[[str], str], start: Callable[..., Any]) -> Prepared:
     environment = _environment()
     pythons = _pythons(options)
     found = {label: wheels.check(python, wheel, environment) for label, (python, wheel) in pythons.items()}

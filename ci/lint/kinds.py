@@ -28,6 +28,7 @@ _BY_SUFFIX = {
     ".gpg": "",
     ".h": CC,
     ".inc": CC,
+    ".ini": "",
     ".json": "",
     ".md": DOCS,
     ".mount": "",

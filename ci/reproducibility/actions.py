@@ -57,7 +57,9 @@ def parse(text: str) -> tuple[Action, ...]:
     targets = {entry["id"]: entry["label"] for entry in graph.get("targets", [])}
 
     def members(roots: Iterable[int]) -> frozenset[str]:
-        pending, seen, found = list(roots), set(), set()
+        pending = list(roots)
+        seen: set[int] = set()
+        found: set[str] = set()
         while pending:
             number = pending.pop()
             if number not in seen:

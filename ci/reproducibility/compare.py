@@ -49,7 +49,8 @@ def compare(one: Build, two: Build) -> Comparison:
     common = one.digests.keys() & two.digests.keys()
     different = {path for path in common if one.digests[path] != two.digests[path]}
     keys = {output: action.key for action in two.actions for output in action.outputs}
-    first, explained = [], set()
+    first: list[Difference] = []
+    explained: set[str] = set()
     for action in one.actions:
         own = tuple(sorted(different.intersection(action.outputs)))
         if own and not different & action.inputs:

@@ -91,14 +91,21 @@ def build(plan: Plan, side: Side, name: str) -> Path:
     return results
 
 
+def _digest(results: Path, name: str) -> str:
+    path = results / "artefacts" / name
+    return actions.digest(path) if path.exists() else "absent"
+
+
 def judge(one: Path, two: Path) -> Outcome:
     """Compares what the two sides made."""
     if (one / "listing").read_text() == (two / "listing").read_text():
-        raise JobError("both copies of the workspace list their files in the same order, so the order of files was not varied\n  remedy: another file system for --scratch")
+        raise JobError(
+            "both copies of the workspace list their files in the same order, so the order of files was not varied\n  remedy: another file system for --scratch"
+        )
     names = sorted({path.name for side in (one, two) for path in (side / "artefacts").iterdir()})
     if not names:
         raise JobError("the targets have no files")
-    made = {name: tuple(actions.digest(path) if (path := side / "artefacts" / name).exists() else "absent" for side in (one, two)) for name in names}
+    made = {name: (_digest(one, name), _digest(two, name)) for name in names}
     accounts = [
         contents.report(name, (one / "artefacts" / name).read_bytes(), (two / "artefacts" / name).read_bytes())
         for name, (left, right) in made.items()

@@ -84,7 +84,7 @@ def _throttled(root: Path, config: Config) -> Finding:
 def _cores(root: Path, config: Config) -> Finding:
     found = str(_fact(root, "core_map", config))
     good = re.fullmatch(r"0-7 (0x[0-9a-f]+), 8-15 (0x[0-9a-f]+)", found)
-    return Finding("cores", bool(good) and good[1] != good[2], found, "16 cores of two types, 8 each, all online: `cat /sys/devices/system/cpu/online`")
+    return Finding("cores", good is not None and good[1] != good[2], found, "16 cores of two types, 8 each, all online: `cat /sys/devices/system/cpu/online`")
 
 
 def _kernel(root: Path, config: Config) -> Finding:

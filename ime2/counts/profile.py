@@ -84,7 +84,7 @@ def parse_steps(text: str, program: Program) -> Steps:
     return Steps(process, {m: frozenset(found) for m, found in loads.items()})
 
 
-def read_profiles(path: Path) -> dict[int, Profile]:
+def read_profiles(path: Path) -> Mapping[int, Profile]:
     """Counts of each process."""
     profiles: dict[int, dict[Slot, Count]] = {}
     missing: dict[int, int] = {}

@@ -140,7 +140,7 @@ def test_dflash_queries_follow_the_last_kept_position(with_rejected: bool) -> No
     assert_same(where, expected.flatten())
     assert_same(slots, ints(*(slot(r, int(p)) for r in range(2) for p in expected[r])))
     assert_same(context, position)
-    assert_same(context_slots, ints(*(slot(r, int(p)) for r, p in zip([0, 0, 0, 1, 1], position))))
+    assert_same(context_slots, ints(*(slot(r, int(p)) for r, p in zip([0, 0, 0, 1, 1], position, strict=True))))
     assert_same(sample, ints32(1, 2, 4, 5))
 
 

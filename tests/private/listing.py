@@ -15,6 +15,7 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 _TESTS = 'tests(//...) except attr("tags", "[\\[ ]manual[,\\]]", //...)'
 _COMPATIBLE = 'str(target.label).lstrip("@") + " " + str("IncompatiblePlatformProvider" not in (providers(target) or {}))'
@@ -42,13 +43,13 @@ class Cell:
     broken: bool = False
 
 
-def attributes(rule: dict) -> dict[str, object]:
+def attributes(rule: dict) -> dict[str, Any]:
     """Of query's JSON."""
     keys = ("stringListValue", "stringValue", "intValue")
     return {entry["name"]: next((entry[key] for key in keys if key in entry), None) for entry in rule["attribute"]}
 
 
-def environment_of(rule: str, found: dict[str, object], environments: Sequence[str]) -> str:
+def environment_of(rule: str, found: dict[str, Any], environments: Sequence[str]) -> str:
     """Its own word, else its tags', else its level's."""
     own = found.get("environment") or next((tag for tag in found.get("tags") or () if tag in environments and tag.startswith(("host_", "qemu_"))), "")
     if own:
@@ -61,7 +62,7 @@ def environment_of(rule: str, found: dict[str, object], environments: Sequence[s
     return "host"
 
 
-def reason(label: str, found: dict[str, object], cells: Sequence[str]) -> str:
+def reason(label: str, found: dict[str, Any], cells: Sequence[str]) -> str:
     """Why an incompatible test does not run: the matrix's word, else what its constraints ask for."""
     if found.get("why_not"):
         return str(found["why_not"])

@@ -37,7 +37,7 @@ case $report in
 esac
 """
 
-def _command(ctx, action, variables, toolchain, features):
+def _command(action, variables, features):
     return struct(
         tool = cc_common.get_tool_for_action(feature_configuration = features, action_name = action),
         # The toolchain makes static programs.
@@ -59,7 +59,7 @@ def _compile(ctx, source, toolchain, features, headers):
         output_file = object.path,
         use_pic = True,
     )
-    command = _command(ctx, ACTION_NAMES.cpp_compile, variables, toolchain, features)
+    command = _command(ACTION_NAMES.cpp_compile, variables, features)
     ctx.actions.run(
         mnemonic = "SanitizedCompile",
         executable = command.tool,
@@ -87,7 +87,7 @@ def _link(ctx, objects, toolchain, features):
         is_using_linker = True,
         is_static_linking_mode = True,
     )
-    command = _command(ctx, ACTION_NAMES.cpp_link_executable, variables, toolchain, features)
+    command = _command(ACTION_NAMES.cpp_link_executable, variables, features)
     ctx.actions.run(
         mnemonic = "SanitizedLink",
         executable = command.tool,

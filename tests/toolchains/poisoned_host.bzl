@@ -4,7 +4,7 @@
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 
-def _command(ctx, toolchain, features, name, variables):
+def _command(features, name, variables):
     tool = cc_common.get_tool_for_action(feature_configuration = features, action_name = name)
     return [tool] + cc_common.get_memory_inefficient_command_line(
         feature_configuration = features,
@@ -23,13 +23,13 @@ def _built_twice_impl(ctx):
     outputs = []
     for kind, prefix in {"plain": [], "poisoned": [ctx.executable._python.path, ctx.file._poison.path]}.items():
         built = ctx.actions.declare_file("%s.%s" % (ctx.label.name, kind))
-        compile_command = _command(ctx, toolchain, features, ACTION_NAMES.cpp_compile, cc_common.create_compile_variables(
+        compile_command = _command(features, ACTION_NAMES.cpp_compile, cc_common.create_compile_variables(
             feature_configuration = features,
             cc_toolchain = toolchain,
             source_file = ctx.file.src.path,
             output_file = "program.o",
         ))
-        link_command = _command(ctx, toolchain, features, ACTION_NAMES.cpp_link_executable, cc_common.create_link_variables(
+        link_command = _command(features, ACTION_NAMES.cpp_link_executable, cc_common.create_link_variables(
             feature_configuration = features,
             cc_toolchain = toolchain,
             is_linking_dynamic_library = False,

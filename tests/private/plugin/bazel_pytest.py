@@ -16,7 +16,8 @@ import os
 import platform
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import TextIO
 
 import pytest
 import xml_text
@@ -57,10 +58,10 @@ def _write(event: dict[str, object]) -> None:
             file.write(json.dumps(event) + "\n")
 
 
-_stack_file = None
+_stack_file: TextIO | None = None
 
 
-def _stacks():
+def _stacks() -> TextIO:
     """Open for as long as the process lives: the handlers write to its descriptor."""
     global _stack_file
     if _stack_file is None:
@@ -122,7 +123,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Cuts what a case printed before anything formats it."""
     report = yield
     report.sections = [(name, xml_text.shortened(content)) for name, content in report.sections]

@@ -83,7 +83,7 @@ def unmet_exclusions(requests: Requests, closures: list[Closure]) -> list[str]:
         return []
     stale = [
         f"  set '{request.name}': excludes {name}, which nothing in it wants"
-        for request, closure in zip(requests.sets, closures)
+        for request, closure in zip(requests.sets, closures, strict=True)
         for name in sorted(request.excluded - requests.excluded - closure.met_exclusions)
     ]
     met = {name for closure in closures for name in closure.met_exclusions}

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from third_party.debian.lock.errors import FormatError
@@ -56,7 +57,7 @@ def load_lock(path: Path) -> list[LockRow]:
     """Reads lock.tsv and checks each line's form and the sorting."""
     rows = []
     for number, cells in _read(path, LOCK_COLUMNS):
-        for column, cell in zip(LOCK_COLUMNS, cells):
+        for column, cell in zip(LOCK_COLUMNS, cells, strict=True):
             if not re.fullmatch(_PATTERNS[column], cell):
                 raise FormatError(f"{path}:{number}: column '{column}' is malformed: {cell!r}; run: {COMMAND}")
         row = LockRow(*cells)
@@ -97,7 +98,7 @@ def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
     for number, cells in rows:
         if len(cells) != len(columns):
             raise FormatError(f"{path}:{number}: {len(cells)} columns, expected {len(columns)}; run: {COMMAND}")
-    for (_, before), (number, cells) in zip(rows, rows[1:]):
+    for (_, before), (number, cells) in pairwise(rows):
         if before[:2] >= cells[:2]:
             raise FormatError(f"{path}:{number}: {cells[1]} stands after {before[1]}: unsorted or repeated; run: {COMMAND}")
     return rows

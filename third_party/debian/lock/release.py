@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def parse_release(suite: str, text: str) -> Release:
 
 def _snapshot(date: str) -> str:
     """The timestamp by which a snapshot archive files this state of the suite."""
-    moment: datetime = parsedate_to_datetime(date.replace("UTC", "+0000")).astimezone(timezone.utc)
+    moment: datetime = parsedate_to_datetime(date.replace("UTC", "+0000")).astimezone(UTC)
     return moment.strftime("%Y%m%dT%H%M%SZ")
 
 

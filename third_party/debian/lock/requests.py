@@ -3,6 +3,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from third_party.debian.lock.errors import FormatError
@@ -45,7 +46,7 @@ def _names(path: Path, table: dict[str, object], key: str, where: str) -> tuple[
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FormatError(f"{path}: {where}: '{key}' must be a list of package names")
     if names != sorted(set(names)):
-        wrong = next((a for a, b in zip(names, names[1:]) if a >= b), "?")
+        wrong = next((a for a, b in pairwise(names) if a >= b), "?")
         raise FormatError(f"{path}: {where}: '{key}' is not sorted and free of repetitions after '{wrong}'; sort it")
     return tuple(names)
 

@@ -28,7 +28,7 @@ def _part_key(part: str) -> _PartKey:
     return (*keys, ((0,), 0))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def sort_key(version: str) -> tuple[int, _PartKey, _PartKey]:
     """A key that sorts version strings as dpkg does."""
     match = _VERSION.fullmatch(version)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions are ordered as Debian Policy, section 5.6.12, says."""
 
+from itertools import pairwise
+
 import pytest
 
 from third_party.debian.lock.errors import FormatError
@@ -22,12 +24,12 @@ EQUAL = [("1.0", "1.0-0"), ("0:1", "1"), ("1.00", "1.0"), ("1.", "1.0")]
 
 @pytest.mark.parametrize("versions", ASCENDING)
 def test_order(versions: tuple[str, ...]) -> None:
-    assert sorted(reversed(versions), key=sort_key) == list(versions)
+    assert sorted(versions[::-1], key=sort_key) == list(versions)
 
 
 @pytest.mark.parametrize("versions", ASCENDING)
 def test_neighbours_differ(versions: tuple[str, ...]) -> None:
-    assert all(satisfies(a, "<<", b) for a, b in zip(versions, versions[1:]))
+    assert all(satisfies(a, "<<", b) for a, b in pairwise(versions))
 
 
 @pytest.mark.parametrize(("a", "b"), EQUAL)

@@ -84,7 +84,7 @@ def version_header(version: str) -> str:
 
 def vdso(trees: Trees, program: Path) -> None:
     image = trees.source / "linux-user/riscv/vdso-64.so"
-    command = [program, "-o", trees.output / "vdso-64.c.inc", "-r", "__vdso_rt_sigreturn", image]
+    command: list[str | Path] = [program, "-o", trees.output / "vdso-64.c.inc", "-r", "__vdso_rt_sigreturn", image]
     try:
         subprocess.run(command, check=True)
     except subprocess.CalledProcessError as error:

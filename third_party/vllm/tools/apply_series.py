@@ -60,7 +60,9 @@ def _read_hunk(lines: list[str], at: int, number: int) -> tuple[Hunk, int]:
     if not match:
         raise PatchError(f"line {at + 1}: no hunk header: {lines[at].rstrip()!r}")
     wanted_old, wanted_new = int(match[2] or 1), int(match[4] or 1)
-    header, old, new = lines[at].rstrip(), [], []
+    header = lines[at].rstrip()
+    old: list[str] = []
+    new: list[str] = []
     at += 1
     while len(old) < wanted_old or len(new) < wanted_new:
         if at >= len(lines):
@@ -116,7 +118,7 @@ def _find(hunk: Hunk, content: list[str], floor: int, shift: int) -> int:
     if places:
         raise PatchError(f"its lines stand at {len(places)} places, none of them line {hunk.start}")
     actual = content[expected : expected + size]
-    for offset, (wanted, found) in enumerate(zip(old, actual)):
+    for offset, (wanted, found) in enumerate(zip(old, actual, strict=False)):
         if wanted != found:
             raise PatchError(f"line {expected + offset + 1}: expected {wanted.rstrip()!r}, found {found.rstrip()!r}")
     raise PatchError("the file ends before it")

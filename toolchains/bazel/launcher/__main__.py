@@ -98,11 +98,11 @@ def main(workspace: Path, arguments: list[str]) -> None:
     if program is None:
         packages = lock.read_set(workspace / "third_party/debian/lock.tsv", "bazel")
         usr = userland.ensure(packages, mirror, cache)
+        program = Path("/usr/bin/bazel")
     options = startup_options(usr, workspace, cache, environ)
     command = [*options, *with_caches(arguments, cache)]
     if usr is not None:
         namespace.enter(usr)
-        program = Path("/usr/bin/bazel")
         environ["PATH"] = "/usr/bin:/bin"
         environ["BAZEL_DO_NOT_DETECT_CPP_TOOLCHAIN"] = "1"
     os.execve(program, [program.name, *command], environ)

@@ -2,6 +2,7 @@
 """Unpacks .deb files (ar archives of tarballs) with the standard library alone."""
 
 import io
+import os
 import tarfile
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +30,7 @@ class _Payload(tarfile.TarFile):
     # Python 3.12 and later ask for a filter; Debian 12's 3.11.2 knows none, so _checked does the work everywhere.
     extraction_filter = staticmethod(lambda entry, _destination: entry)
 
-    def chown(self, tarinfo: tarfile.TarInfo, targetpath: str, numeric_owner: bool) -> None:
+    def chown(self, tarinfo: tarfile.TarInfo, targetpath: str | bytes | os.PathLike[str] | os.PathLike[bytes], numeric_owner: bool) -> None:
         """Leaves the owner alone."""
 
 

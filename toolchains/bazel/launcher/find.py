@@ -30,7 +30,6 @@ def installed(wanted: str, environ: Mapping[str, str]) -> Path | None:
         return Path(program)
     if program := shutil.which("bazelisk", path=environ.get("PATH")):
         return Path(program)
-    if program := shutil.which("bazel", path=environ.get("PATH")):
-        if version_of(program, environ).split()[-1:] == [wanted]:
-            return Path(program)
+    if (program := shutil.which("bazel", path=environ.get("PATH"))) and version_of(program, environ).split()[-1:] == [wanted]:
+        return Path(program)
     return None

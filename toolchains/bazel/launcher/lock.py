@@ -29,7 +29,7 @@ def read_set(lock: Path, name: str) -> list[LockedPackage]:
         values = line.split("\t")
         if len(values) != len(COLUMNS):
             raise LauncherError(f"{lock}:{number}: {len(values)} columns, expected {len(COLUMNS)}; restore it from git")
-        row = dict(zip(COLUMNS, values))
+        row = dict(zip(COLUMNS, values, strict=True))
         if name in row["sets"].split(","):
             found.append(LockedPackage(row["package"], row["version"], row["sha256"], int(row["size"]), row["path"]))
     if not found:

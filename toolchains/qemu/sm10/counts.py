@@ -110,7 +110,7 @@ def symbols_of(data: bytes) -> list[Symbol]:
     _, start, length, link = tables[0]
     names = data[sections[link][1] : sections[link][1] + sections[link][2]]
     segments = _segments(data)
-    found = {}
+    found: dict[int, Symbol] = {}
     for at in range(start, start + length, 24):
         name, info, _, _, value, size = struct.unpack_from("<IBBHQQ", data, at)
         for address, offset, loaded in segments:

@@ -70,7 +70,7 @@ def online() -> tuple[int, ...]:
 
 def identity(hart: int) -> Identity:
     """What the kernel says of one hart."""
-    pairs = (_Pair * len(_KEYS))(*((key, 0) for key in _KEYS))
+    pairs = (_Pair * len(_KEYS))(*(_Pair(key, 0) for key in _KEYS))
     cpus = (ctypes.c_ubyte * _SET_BYTES)()
     cpus[hart // 8] = 1 << hart % 8
     syscall = ctypes.CDLL(None, use_errno=True).syscall

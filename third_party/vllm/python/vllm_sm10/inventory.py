@@ -109,7 +109,7 @@ def _machine(types: dict[harts.Identity, tuple[int, ...]], handle: ctypes.CDLL, 
     for identity, members in types.items():
         text = next((text for hart, text in seen if hart in members), None)
         known = text is not None
-        core = text["core"] if text else {"vlen": 0, "matrix": False}
+        core: dict[str, Any] = text["core"] if text else {"vlen": 0, "matrix": False}
         level = text["level"] if text else None
         result.append(
             CoreType(identity.name, members, identity.mvendorid, identity.marchid, identity.mimpid, known, core["vlen"] or None, core["matrix"], level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def _list(name: str, rows: Iterable[dict[str, Any]]) -> str:
 def merged(contract: Contract, libraries: Iterable[Path]) -> str:
     """The manifest of libraries, from their facts."""
     facts = [json.loads(path.read_text()) for path in libraries]
-    lists = {name: sorted((row for one in facts for row in one[name]), key=lambda row, keys=keys: [row[key] for key in keys]) for name, keys in _KEYS.items()}
+    lists = {name: sorted((row for one in facts for row in one[name]), key=itemgetter(*keys)) for name, keys in _KEYS.items()}
     used = {row["level"] for row in lists["objects"]}
     lists["levels"] = [_level(contract.levels[name]) for name in sorted(used)]
     return "{\n" + ",\n".join(_list(name, lists[name]) for name in sorted(lists)) + f',\n  "schema": {SCHEMA}\n}}\n'

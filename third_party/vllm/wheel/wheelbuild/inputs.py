@@ -97,8 +97,8 @@ def locked_files(sets: set[str], debian_lock: str, pypi_lock: str) -> list[Locke
     for row in _rows(pypi_lock, PYPI_COLUMNS, "third_party/pypi/lock.tsv"):
         if f"pypi/{row['set']}" in sets:
             by_file.setdefault((row["name"], row["version"], row["filename"], row["sha256"]), []).append(f"pypi/{row['set']}")
-    for (name, version, filename, digest), own in by_file.items():
-        found.append(LockedFile("pypi", name, version, "", "", digest, filename, "", tuple(sorted(own))))
+    for (name, version, filename, digest), names in by_file.items():
+        found.append(LockedFile("pypi", name, version, "", "", digest, filename, "", tuple(sorted(names))))
     missing = sets - {name for file in found for name in file.sets}
     if missing:
         raise WheelError(f"no lock has the set {', '.join(sorted(missing))}; is its repository named after it?")

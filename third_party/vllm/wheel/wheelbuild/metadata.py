@@ -18,7 +18,8 @@ def with_requirements(pkg_info: str, version: str, requires: list[str], licences
     head, separator, body = pkg_info.partition("\n\n")
     if not separator:
         raise WheelError("PKG-INFO has no description; is it upstream's?")
-    kept, extras = [], []
+    kept: list[str] = []
+    extras: list[str] = []
     for line in head.splitlines():
         field = line.split(":")[0]
         if field in ("Version", "License-File", "Dynamic"):
