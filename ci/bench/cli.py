@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import gemm, generation, machine, models, serving, session, wheels
+from . import gemm, generation, machine, models, serving, session, shapes, wheels
 from .errors import BenchError
 from .samples import Plan, Taken, take_in_turns
 
@@ -39,16 +39,16 @@ def numbers(text: str) -> list[int]:
     return found
 
 
-def shape(text: str) -> gemm.Shape:
+def shape(text: str) -> shapes.Shape:
     """A model of the published measurements, or K,N."""
-    for known in gemm.SHAPES:
+    for known in shapes.SHAPES:
         if text == known.model:
             return known
     match = re.fullmatch(r"(\d+),(\d+)", text)
     if not match or int(match[1]) % 32 or int(match[1]) < 32 or int(match[2]) < 32:
-        listed = ", ".join(known.model for known in gemm.SHAPES)
+        listed = ", ".join(known.model for known in shapes.SHAPES)
         raise argparse.ArgumentTypeError(f"{text!r} is neither K,N (K a multiple of 32) nor one of {listed}")
-    return gemm.Shape("other", int(match[1]), int(match[2]))
+    return shapes.Shape("other", int(match[1]), int(match[2]))
 
 
 def fact(text: str) -> tuple[str, str | int]:
@@ -140,7 +140,7 @@ Prepared = tuple[session.Session, Callable[[], Iterable[Taken]]]
 def _products(options: argparse.Namespace) -> Prepared:
     programs = {"A": options.program.absolute()} | ({"B": options.against.absolute()} if options.against else {})
     found = {label: wheels.digest(path, _GEMM_REMEDY) for label, path in programs.items()}
-    rows = gemm.plan(options.kernel or gemm.KERNELS, options.shape or gemm.SHAPES, options.m, options.cores)
+    rows = gemm.plan(options.kernel or gemm.KERNELS, options.shape or shapes.SHAPES, options.m, options.cores)
     if not rows:
         raise BenchError("nothing to measure\n  remedy: the published kernel runs on one core only; add --cores 1")
     sampler = gemm.Sampler(options.emulator or (), options.min_ms)

@@ -11,36 +11,11 @@ from pathlib import Path
 
 from .errors import BenchError
 from .samples import Sample, Taken, turns
+from .shapes import Shape
 
 KERNELS = ("published", "packed")
 ROWS = (1, 4, 8, 16, 128)
 CORES = (1, 2, 4, 8)
-
-
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    """A weight matrix by the model that has it."""
-
-    model: str
-    k: int
-    n: int
-
-    def __str__(self) -> str:
-        return f"{self.model}-k{self.k}-n{self.n}"
-
-
-# Of the published measurements, in their order.
-SHAPES = (
-    Shape("smollm2-135m", 576, 1536),
-    Shape("smollm2-360m", 960, 2560),
-    Shape("qwen2.5-0.5b", 896, 4864),
-    Shape("tinyllama-1.1b", 2048, 5632),
-    Shape("qwen2.5-1.5b", 1536, 8960),
-    Shape("stablelm2-1.6b", 2048, 5632),
-    Shape("smollm2-1.7b", 2048, 8192),
-    Shape("phi-2", 2560, 10240),
-    Shape("qwen2.5-3b", 2048, 11008),
-)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -137,9 +137,7 @@ def _burst(endpoint: openai_client.Endpoint, prompt: list[int], streams: int, re
 
 
 @contextmanager
-def server(
-    subject: Subject, python: Path, environment: Mapping[str, str], limit: float, requests: int, streams: tuple[int, ...] = STREAMS
-) -> Iterator[Runner]:
+def server(subject: Subject, python: Path, environment: Mapping[str, str], limit: float, requests: int, streams: tuple[int, ...] = STREAMS) -> Iterator[Runner]:
     """A server of its own for one subject; each call is a run at each number of streams."""
     subject.check()
     with Server(subject, python, environment, limit) as endpoint:

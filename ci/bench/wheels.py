@@ -57,5 +57,7 @@ def check(python: Path, wheel: Path, environment: Mapping[str, str]) -> str:
     """
     found = digest(wheel, "give the wheel that was installed")
     if strange := sorted(recorded(wheel) - installed(python, environment)):
-        raise BenchError(f"{python} has another vllm than {wheel}: {strange[0].split(',')[0]} differs\n  remedy: {python} -m pip install --force-reinstall {wheel}")
+        raise BenchError(
+            f"{python} has another vllm than {wheel}: {strange[0].split(',')[0]} differs\n  remedy: {python} -m pip install --force-reinstall {wheel}"
+        )
     return found

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ci.bench.shapes import models_by_matrix
 from ime2.counts import profile
 from ime2.counts.errors import CountError
 
@@ -28,8 +29,7 @@ class Shape:
         return f"{self.k},{self.n}"
 
 
-# Of the published measurements; 2048,5632 is TinyLlama's and StableLM 2's.
-SHAPES = tuple(Shape(k, n) for k, n in ((576, 1536), (960, 2560), (896, 4864), (2048, 5632), (1536, 8960), (2048, 8192), (2560, 10240), (2048, 11008)))
+SHAPES = tuple(Shape(k, n) for k, n in models_by_matrix())
 
 
 @dataclasses.dataclass(frozen=True)

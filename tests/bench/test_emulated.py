@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from ci.bench import cli, gemm
+from ci.bench import cli, gemm, shapes
 from ci.gates import cli as gate
 from ci.gates import compare_cli
 
@@ -60,7 +60,7 @@ def test_elsewhere_than_on_a_board_nothing_is_measured(tmp_path: Path, capsys: p
 
 
 def test_the_plan_is_the_issues() -> None:
-    rows = gemm.plan(gemm.KERNELS, gemm.SHAPES, gemm.ROWS, gemm.CORES)
+    rows = gemm.plan(gemm.KERNELS, shapes.SHAPES, gemm.ROWS, gemm.CORES)
     assert len(rows) == 9 * 5 * (1 + 4)
     assert len({row.name for row in rows}) == len(rows)
 
@@ -70,4 +70,4 @@ def test_the_expected_metrics_are_in_the_plan() -> None:
     from ci.gates.expectations import read_expectations
 
     expected = {name for name in read_expectations(report.default_expectations()).figures if name.startswith("gemm/")}
-    assert expected == {row.name for row in gemm.plan(["published"], gemm.SHAPES, [1, 4], [1])}
+    assert expected == {row.name for row in gemm.plan(["published"], shapes.SHAPES, [1, 4], [1])}
