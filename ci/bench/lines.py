@@ -31,9 +31,7 @@ class LineChild:
         self._name, self._limit = name, limit
         self._log = tempfile.TemporaryFile()
         try:
-            self._process = subprocess.Popen(
-                command, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
-            )
+            self._process = subprocess.Popen(command, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
         except OSError as error:
             self._log.close()
             raise BenchError(f"{name}: {command[0]}: {error.strerror}\n  remedy: name the Python of the venv that holds the wheel") from error
@@ -96,7 +94,7 @@ class LineChild:
 
     def _failure(self, what: str) -> BenchError:
         try:
-            code: int | str = self._process.wait(10)
+            code: int | str = self._process.wait(2)
         except subprocess.TimeoutExpired:
             code = "still running"
         self._log.seek(0, 2)
