@@ -51,7 +51,9 @@ def airgap(targets: list[str], scratch: Path, jobs: int) -> None:
     shutil.rmtree(scratch / "fetch", ignore_errors=True)
     urls = canary_urls()
     if not any(checks.answers(url) for url in urls):
-        raise JobError("the canary gets no answer even with the network, so it could show nothing\n  remedy: set DEBIAN_MIRROR or PYPI_INDEX to one that answers")
+        raise JobError(
+            "the canary gets no answer even with the network, so it could show nothing\n  remedy: set DEBIAN_MIRROR or PYPI_INDEX to one that answers"
+        )
     print(f"{count} locked files; the canary gets an answer from the machine's network", flush=True)
     bazel = Bazel(copy, scratch / "build", flags=[f"--distdir={scratch / 'locked'}", f"--jobs={jobs}"])
 

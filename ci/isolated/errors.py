@@ -6,5 +6,5 @@ class JobError(Exception):
     """The job cannot do its work; the text names the culprit and the remedy."""
 
 
-class Finding(Exception):  # noqa: N818: it is what the job looks for, not its failure
+class Finding(Exception):
     """The job did its work and found a fault in the build; the text names it."""

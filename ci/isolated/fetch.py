@@ -30,7 +30,9 @@ def locked(locks: Iterable[Path]) -> dict[str, str]:
             if not name and "integrity" in row:  # npm's name for what a registry serves
                 name = f"{row['name'].rsplit('/', 1)[-1]}-{row['version']}.tgz"
             if not name or not _SHA256.fullmatch(row.get("sha256", "")):
-                raise JobError(f"{lock}: no file name and sha256 in {line!r}\n  remedy: give the lock a header line with the columns sha256 and path or filename")
+                raise JobError(
+                    f"{lock}: no file name and sha256 in {line!r}\n  remedy: give the lock a header line with the columns sha256 and path or filename"
+                )
             found[name] = row["sha256"]
     return found
 

@@ -25,7 +25,7 @@ NOBODY = 65534
 
 @dataclass(frozen=True)
 class World:
-    """network: whether the machine's is seen. hostname: empty for the machine's. traps: whether host headers and libraries are traps (tests/toolchains/poison.py).
+    """network: whether the machine's is seen. hostname: empty for the machine's. traps: in place of host headers and libraries (tests/toolchains/poison.py).
     memory: folders that get a file system in memory, whose folders list in another order. user: to run as; None for the caller. umask: of new files.
     """
 
@@ -114,7 +114,7 @@ def run_in(world: World, work: Callable[[], None]) -> None:
             kind, text = "finding", str(finding)
         except JobError as error:
             kind, text = "error", str(error)
-        except BaseException:  # noqa: BLE001: whatever it is, the parent has to be told
+        except BaseException:  # whatever it is, the parent has to be told
             kind, text = "error", traceback.format_exc()
         sys.stdout.flush()
         sys.stderr.flush()

@@ -26,7 +26,7 @@ from ci.reproducibility import twice
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ci/reproducibility", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", default=["//ci:release"], help="what is built; default: //ci:release")
-    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where to work, about 5 GB (and 4 GB of memory); default: a temporary folder, removed afterwards")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where to work, about 5 GB and 4 GB of memory; default: a temporary folder")
     return parser.parse_args(words)
 
 

@@ -93,7 +93,10 @@ def test_a_changed_byte_in_record_is_found(offset: int, value: int) -> None:
 def test_every_bit_of_a_line_of_record_counts() -> None:
     text = SOUND.content[RECORD]
     undetected = [
-        (offset, bit) for offset in range(text.index(b"\n") + 1) for bit in range(8) if not problems(SOUND.content | {RECORD: text[:offset] + bytes([text[offset] ^ 1 << bit]) + text[offset + 1 :]})
+        (offset, bit)
+        for offset in range(text.index(b"\n") + 1)
+        for bit in range(8)
+        if not problems(SOUND.content | {RECORD: text[:offset] + bytes([text[offset] ^ 1 << bit]) + text[offset + 1 :]})
     ]
     assert undetected == []
 

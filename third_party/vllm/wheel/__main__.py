@@ -59,9 +59,7 @@ def main(arguments: argparse.Namespace) -> None:
         members[f"{info}/top_level.txt"] = "".join(f"{package}\n" for package in packages).encode()
         for name, path in licences.items():
             members[f"{info}/licenses/{name}"] = path.read_bytes()
-        files = inputs.locked_files(
-            inputs.sets_of_repositories(arguments.repository), arguments.debian_lock.read_text(), arguments.pypi_lock.read_text()
-        )
+        files = inputs.locked_files(inputs.sets_of_repositories(arguments.repository), arguments.debian_lock.read_text(), arguments.pypi_lock.read_text())
         members[f"{info}/sboms/vllm.cdx.json"] = sbom.document("vllm", version, files, inputs.patches(arguments.series), arguments.compiler)
         archive.write_wheel(arguments.output, members, f"{info}/RECORD")
     except WheelError as error:
