@@ -14,7 +14,8 @@
 #include <string_view>
 #include <vector>
 
-extern "C" [[gnu::visibility("hidden")]] const char __ehdr_start;
+// The linker's name for the start of this library.
+extern "C" [[gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
 
 namespace sm10 {
 namespace {
@@ -55,7 +56,7 @@ void ReadDynamic(const ElfW(Dyn)* dynamic, Image& image) {
 
 Image OwnImage() {
   Image image;
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(&__ehdr_start);
+  const auto* header = &__ehdr_start;
   image.base = reinterpret_cast<ElfW(Addr)>(header);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(image.base + header->e_phoff);
   for (const ElfW(Phdr)& segment : std::span(segments, header->e_phnum)) {
