@@ -13,7 +13,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-from ci.report import build_events, logs, merged, page, testlogs
+from ci.report import build_events, expected, logs, merged, page, testlogs
 from ci.report.cells import Collected
 from ci.report.errors import ReportError
 from ci.report.model import Outcome
@@ -30,8 +30,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("folder", nargs="?", type=pathlib.Path, help="where test.xml files are, in Bazel's layout; default: the workspace's bazel-testlogs")
     source.add_argument("--build_event_json_file", type=pathlib.Path, metavar="FILE", help="what `bazelw test --build_event_json_file=FILE` wrote")
+    parser.add_argument("--matrix", type=pathlib.Path, metavar="FILE", help="what `bazelw run //tests:matrix -- --json` printed: cells without results are shown too")
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="folder for the report; default: the workspace's bazel-report")
-    parser.add_argument("--environments", type=lambda text: text.split(","), default=[], metavar="A,B", help="levels and boards (set by the target)")
+    parser.add_argument("--environments", type=lambda text: text.split(","), default=[], metavar="A,B", help="of the matrix (set by the target)")
     return parser.parse_args(words)
 
 
@@ -58,6 +59,8 @@ def main(words: Sequence[str]) -> int:
             collected = build_events.collect(options.build_event_json_file, options.environments)
         else:
             collected = testlogs.collect(options.folder or _workspace() / "bazel-testlogs", options.environments)
+        if options.matrix:
+            collected = expected.complete(collected, options.matrix, options.environments)
     except ReportError as error:
         print(f"ci/report: {error}", file=sys.stderr)
         return 2

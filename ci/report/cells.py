@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import re
 from collections.abc import Sequence
 
 import xml_text
@@ -36,22 +35,26 @@ class Collected:
 
 
 def environment_of(label: str, properties: dict[str, str], known: Sequence[str]) -> str:
-    """What the run itself says; else what the target is named for; else the machine that builds."""
+    """What the run itself says; else what the target is named for (of several names the longest: qemu_sm10, not sm10); else the machine that builds."""
     if properties.get("environment"):
         return properties["environment"]
-    words = re.split("[_/:]", label.rpartition(":")[2])
-    return next((name for name in known if name in words), HOST)
+    return max((name for name in known if _without(label, name)), key=len, default=HOST)
 
 
-def family_of(label: str, environment: str) -> str:
-    """The label without the environment, so that the same test at another level is in the same row."""
+def _without(label: str, environment: str) -> str | None:
+    """The label without the environment; None if it does not name it."""
     package, _, name = label.rpartition(":")
     words = name.split("_")
     wanted = environment.split("_")
     for start in range(len(words) - len(wanted) + 1):
         if words[start : start + len(wanted)] == wanted and len(words) > len(wanted):
             return f"{package}:{'_'.join(words[:start] + words[start + len(wanted) :])}"
-    return label
+    return None
+
+
+def family_of(label: str, environment: str) -> str:
+    """The label without the environment, so that the same test elsewhere is in the same row."""
+    return _without(label, environment) or _without(label, environment.removeprefix("qemu_")) or label
 
 
 def error_case(name: str, message: str, details: str = "") -> Case:

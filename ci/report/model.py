@@ -13,9 +13,9 @@ class Outcome(enum.StrEnum):
 
     ERROR = "error"
     FAILED = "failed"
-    INCOMPATIBLE = "incompatible"
     SKIPPED = "skipped"
     PASSED = "passed"
+    INCOMPATIBLE = "incompatible"
 
     @property
     def bad(self) -> bool:

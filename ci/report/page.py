@@ -39,11 +39,21 @@ def _mark(outcome: Outcome, text: str) -> str:
 
 def _cell_text(cell: Cell) -> str:
     if cell.outcome == Outcome.INCOMPATIBLE:
-        return "incompatible"
+        return ""
     bad = cell.count(Outcome.ERROR, Outcome.FAILED)
     if bad:
         return f"{bad} of {len(cell.cases)} {'in error' if cell.outcome == Outcome.ERROR else 'failed'}"
     return str(cell.count(Outcome.PASSED)) + (f", {skipped} skipped" if (skipped := cell.count(Outcome.SKIPPED)) else "")
+
+
+def _title(cell: Cell) -> str:
+    return f"{cell.label}: {cell.incompatible or cell.outcome.value}"
+
+
+def _incompatible(cells: Sequence[Cell]) -> str:
+    """One table of what cannot run, and why."""
+    rows = "".join(f'<tr id="{_anchor(cell)}"><td>{_breakable(cell.label)}</td><td>{escape(cell.incompatible)}</td></tr>' for cell in in_order(list(cells)))
+    return f'<h2>Incompatible</h2><table class="cases reasons"><tbody>{rows}</tbody></table>' if rows else ""
 
 
 def columns(cells: Sequence[Cell], environments: Sequence[str]) -> list[str]:
@@ -57,7 +67,7 @@ def _row(family: str, cells: Sequence[Cell], names: Sequence[str]) -> str:
     shown = []
     for name in names:
         links = "".join(
-            f'<a class="mark {cell.outcome.value}" href="#{_anchor(cell)}">{_SIGNS[cell.outcome]} {escape(_cell_text(cell))}</a>'
+            f'<a class="mark {cell.outcome.value}" href="#{_anchor(cell)}" title="{escape(_title(cell))}">{_SIGNS[cell.outcome]} {escape(_cell_text(cell))}</a>'
             for cell in in_order([cell for cell in cells if cell.environment == name])
         )
         shown.append(f'<td class="cell" data-environment="{escape(name)}">{links}</td>')
@@ -115,7 +125,6 @@ def _target(cell: Cell, logs: Sequence[str]) -> str:
     parts = [
         f"<h3>{escape(cell.label)}</h3>",
         f"<p>{_mark(cell.outcome, _cell_text(cell))} <span class=dim>{escape(cell.environment)}, {cell.seconds:.1f} s</span> {links}</p>",
-        f"<p>{escape(cell.incompatible)}</p>" if cell.incompatible else "",
         "".join(_bad_case(case, number < _OPENED) for number, case in enumerate(bad)),
         _other_cases([case for case in cell.cases if not case.outcome.bad]),
         _details("ran on", _facts(cell.properties)) if cell.properties else "",
@@ -135,7 +144,7 @@ def html(cells: Sequence[Cell], logs: Mapping[str, Sequence[str]], environments:
     style = pathlib.Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     title = "vllm-sm10: tests"
     bad = sum(cell.outcome.bad for cell in cells)
-    targets = "\n".join(_target(cell, logs.get(cell.label, ())) for cell in in_order(list(cells)))
+    targets = "\n".join(_target(cell, logs.get(cell.label, ())) for cell in in_order(list(cells)) if not cell.incompatible)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{f"{bad} bad: " if bad else ""}{title}</title><style>
@@ -146,5 +155,6 @@ def html(cells: Sequence[Cell], logs: Mapping[str, Sequence[str]], environments:
 {_common(cells)}
 <h2>Targets</h2>
 {targets}
+{_incompatible([cell for cell in cells if cell.incompatible])}
 </body></html>
 """

@@ -13,7 +13,7 @@ from ci.report import __main__ as command
 from ci.report import cells, testlogs
 from ci.report.model import Outcome
 
-LEVELS = ["a100", "rvv128", "scalar", "x100", "sm10"]
+LEVELS = ["host_model", "qemu_a100", "qemu_rvv128", "qemu_scalar", "qemu_x100", "qemu_sm10", "sm10"]
 PASSED = "<testcase classname='t' name='one' time='1.5'/>"
 FAILED = "<testcase classname='t' name='two'><failure message='wrong'>assert 1 == 2</failure></testcase>"
 
@@ -122,10 +122,13 @@ def test_folder_that_does_not_exist_is_refused(logs: pathlib.Path, capsys: pytes
 @pytest.mark.parametrize(
     ("label", "said", "environment", "family"),
     [
-        ("//tests/ops:ops_x100_test", "x100", "x100", "//tests/ops:ops_test"),
-        ("//tests/ops:ops_x100_test", "x100_vlen512", "x100_vlen512", "//tests/ops:ops_x100_test"),
-        ("//tests/ime2:kernel_a100_test", "", "a100", "//tests/ime2:kernel_test"),
-        ("//tests/wheel:installed", "scalar", "scalar", "//tests/wheel:installed"),
+        ("//tests/ops:ops_qemu_x100", "qemu_x100", "qemu_x100", "//tests/ops:ops"),
+        ("//tests/ops:ops_x100_test", "qemu_x100", "qemu_x100", "//tests/ops:ops_test"),
+        ("//tests/ops:ops_x100_test", "qemu_x100_vlen512", "qemu_x100_vlen512", "//tests/ops:ops_x100_test"),
+        ("//tests/ime2:kernel_qemu_a100_clang", "", "qemu_a100", "//tests/ime2:kernel_clang"),
+        ("//tests/sm10:test_board_qemu_sm10", "", "qemu_sm10", "//tests/sm10:test_board"),
+        ("//tests/sm10:test_board_sm10", "", "sm10", "//tests/sm10:test_board"),
+        ("//tests/wheel:installed", "qemu_scalar", "qemu_scalar", "//tests/wheel:installed"),
         ("//tests/wheel:wheel", "host", "host", "//tests/wheel:wheel"),
         ("//tests/x100:scalars", "", "host", "//tests/x100:scalars"),
     ],
@@ -165,6 +168,33 @@ def test_large_log_is_cut_with_a_notice(logs: pathlib.Path) -> None:
     put(logs, "t/a", suite(PASSED), log="first\n" + "x" * 10_000_000 + "\nlast\n")
     text = (merge(logs)[1] / "logs/t/a.log.txt").read_text()
     assert text.startswith("first\n") and text.endswith("\nlast\n") and "bytes left out" in text and len(text) < 1 << 20
+
+
+def listing(folder: pathlib.Path, *rows: dict) -> pathlib.Path:
+    """What //tests:matrix prints."""
+    path = folder / "matrix.json"
+    path.write_text(json.dumps([{"runs": False, "broken": False, "why_not": ""} | row for row in rows]))
+    return path
+
+
+def test_cell_that_cannot_run_is_shown_with_its_reason(logs: pathlib.Path) -> None:
+    put(logs, "t/a_qemu_x100", suite(PASSED))
+    why = listing(logs.parent, {"label": "//t:a_qemu_x100", "runs": True}, {"label": "//t:a_qemu_scalar", "why_not": "qemu_scalar has no v"})
+    assert "qemu_scalar has no v" in (merge(logs, str(logs), "--matrix", str(why))[1] / "index.html").read_text()
+
+
+def test_cell_that_left_no_result_is_an_error(logs: pathlib.Path) -> None:
+    put(logs, "t/a_qemu_x100", suite(PASSED))
+    path = listing(logs.parent, {"label": "//t:a_qemu_x100", "runs": True}, {"label": "//t:a_qemu_a100", "runs": True})
+    root = ElementTree.parse(merge(logs, str(logs), "--matrix", str(path))[1] / "junit.xml").getroot()
+    assert {suite.get("name"): suite.find("testcase/error") is not None for suite in root} == {"//t:a_qemu_a100": True, "//t:a_qemu_x100": False}
+
+
+def test_other_file_in_place_of_the_listing_is_refused_with_a_remedy(logs: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(logs, "t/a", suite(PASSED))
+    path = logs.parent / "other.json"
+    path.write_text("{}x")
+    assert merge(logs, str(logs), "--matrix", str(path))[0] == 2 and "remedy: give what `./bazelw run //tests:matrix" in capsys.readouterr().err
 
 
 class Page(html.parser.HTMLParser):
