@@ -115,9 +115,19 @@ def test_a_replayed_push_runs_no_step_on_the_board(stage: Stage) -> None:
     assert len(ledger(stage.world)) == 1
 
 
-def test_nightly_makes_each_check(nightly: Stage) -> None:
+def test_nightly_tests_all_levels(nightly: Stage) -> None:
     tested = [line.split()[2] for line in nightly.world.asked if line.startswith("bazelw test ")]
-    assert (nightly.results["check"], tested) == ("success", ["//tests/...", "//ci:reproducibility", "//ci:airgap"]), nightly.everything
+    assert (nightly.results["levels"], tested) == ("success", ["//tests/..."]), nightly.everything
+
+
+def test_nightly_builds_twice_and_without_a_network(nightly: Stage) -> None:
+    run = [line.split()[2] for line in nightly.world.asked if line in ("bazelw run //ci:reproducibility", "bazelw run //ci:airgap")]
+    assert (nightly.results["hermetic"], run) == ("success", ["//ci:reproducibility", "//ci:airgap"]), nightly.everything
+
+
+def test_what_is_built_is_what_the_repository_records(main: Stage) -> None:
+    asked = [line for line in main.world.asked if line.startswith("bazelw ")]
+    assert asked.index("bazelw run //ci:digests") < next(number for number, line in enumerate(asked) if line.startswith("bazelw cquery "))
 
 
 def test_nightly_measures_models_on_the_board(nightly: Stage) -> None:
