@@ -27,11 +27,11 @@ from types import FunctionType, ModuleType
 OPS = Path(__file__).parents[1] / "ops"
 sys.path[:0] = [str(OPS)] * (str(OPS) not in sys.path)
 
-import pytest
-import registry
-import tolerance
-import torch
-from paged_cache import Case as AttentionCase
+import pytest  # noqa: E402
+import registry  # noqa: E402
+import tolerance  # noqa: E402
+import torch  # noqa: E402
+from paged_cache import Case as AttentionCase  # noqa: E402
 
 # Facts of a whole process, not of a call: threads of another core type, compiled graphs, the list of ops itself.
 NOT_FUZZED = frozenset({"test_ime2_board", "test_ime2_compiled", "test_ime2_core", "test_registered"})
@@ -81,6 +81,9 @@ class Tally:
     @property
     def cases(self) -> int:
         return sum(self.right.values()) + sum(self.refused.values()) + len(self.wrong)
+
+    def __str__(self) -> str:
+        return f"{self.cases} cases, {sum(self.right.values())} right, {sum(self.refused.values())} refused, {len(self.wrong)} wrong"
 
 
 def _marked(function: FunctionType) -> frozenset[str]:
@@ -302,9 +305,7 @@ def main() -> int:
     registered = registry.load_library(registry.library_path())
     bounds_follow_the_thread()
     tally = run(registered, arguments.cases, arguments.seed, arguments.seconds)
-    print(
-        f"VLEN {os.environ.get('SM10_VLEN')}, level {torch.ops._C.sm10_level()}: {tally.cases} cases, {sum(tally.right.values())} right, {sum(tally.refused.values())} refused, {len(tally.wrong)} wrong"
-    )
+    print(f"VLEN {os.environ.get('SM10_VLEN')}, level {torch.ops._C.sm10_level()}: {tally}")
     for text in tally.wrong:
         print(text)
     return 1 if tally.wrong else 0

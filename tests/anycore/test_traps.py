@@ -12,6 +12,8 @@ from board import in_thread, move, on_a100
 from paged_cache import filled_cache, reference, starts
 from registry import op
 from samples import ATTENTION, attention_inputs, experts, moe_arguments
+from test_int4 import AWQ, converted
+from test_int4 import random_weight as int4_weight
 from test_moe import ISA
 from test_wna16 import packed_weight
 from test_wna16 import random_weight as wna16_weight
@@ -44,7 +46,7 @@ def _attend(schedule: torch.Tensor, fill: Runner = lambda function: function()) 
 
 @both_ways
 def test_schedule_of_another_level_is_refused(maker: Runner, user: Runner) -> None:
-    """Protection: the mark that runtime/guard.cc leaves in a schedule. The sizes in it are those of the maker's kernel, and each level has its own scratch buffer."""
+    """Protection: the mark that runtime/guard.cc leaves in a schedule. Its sizes are those of the maker's kernel, and each level has its own scratch buffer."""
     schedule = maker(_schedule)
     with pytest.raises(
         RuntimeError, match=r"^cpu_attention_with_kv_cache: scheduler_metadata was made at level \w+, but the calling thread is on hart \d+, which runs"
@@ -63,6 +65,14 @@ def test_moe_weight_packed_at_another_level_computes_right(maker: Runner, user: 
     """Protection: the packed layout is [N/16, K, 16] at each level; test_layout_of_packed_moe_weights holds it."""
     arguments = maker(moe_arguments)
     assert torch.equal(user(lambda: experts(arguments)), user(lambda: experts(moe_arguments())))
+
+
+@both_ways
+def test_int4_weight_converted_at_another_level_has_the_same_bytes(maker: Runner, user: Runner) -> None:
+    """Protection: the same layout at each level, as for MoE weights."""
+    weight = int4_weight(64, 64, 2, torch.bfloat16)
+    made, own = maker(lambda: converted(weight, AWQ)), user(lambda: converted(weight, AWQ))
+    assert [torch.equal(a, b) for a, b in zip(made, own, strict=True)] == [True] * 3
 
 
 @pytest.mark.parametrize("runner", [in_thread, on_a100], ids=["x100", "a100"])

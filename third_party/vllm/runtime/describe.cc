@@ -66,9 +66,10 @@ std::string Ops() {
 
 // Writes at most `size` bytes, without a terminator; returns how many the text has.
 extern "C" [[gnu::visibility("default")]] std::size_t sm10_describe(char* to, std::size_t size) {
-  std::string text = "{\"core\":" + Core() + ",\"error\":" + Quoted(sm10::LoadError()) + ",\"level\":" + Quoted(sm10::CurrentLevel());
-  text += ",\"levels\":" + Levels() + ",\"mixed\":" + (sm10::ThreadsCanMove() ? "true" : "false") + ",\"ops\":" + Ops() +
-          ",\"why\":" + Quoted(sm10::DescribeCore()) + "}";
+  const std::string_view level = sm10::CurrentLevel();  // first: it asks a core that was not met before
+  std::string text = "{\"core\":" + Core() + ",\"error\":" + Quoted(sm10::LoadError()) + ",\"level\":" + Quoted(level);
+  text += ",\"levels\":" + Levels() + ",\"mixed\":" + (sm10::ThreadsCanMove() ? "true" : "false") + ",\"ops\":" + Ops();
+  text += ",\"why\":" + Quoted(sm10::DescribeCore()) + "}";
   std::memcpy(to, text.data(), text.size() < size ? text.size() : size);
   return text.size();
 }

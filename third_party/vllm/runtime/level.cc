@@ -11,8 +11,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 
 #include "probe.h"
 
@@ -39,11 +42,15 @@ constexpr std::array<Name, 3> kNames = {{{kZvfh, "zvfh"}, {kZfbfmin, "zfbfmin"},
 struct Core {
   bool vector = false;
   std::uint32_t extensions = 0;  // of all cores, by hwprobe
-  std::uint32_t tried = 0;       // executed by the core that loaded the library, so only its type is known to have them
-  unsigned tried_vlenb = 0;
   bool overridden = false;
 };
 Core core;
+
+// Extensions that hwprobe does not know, but that a core with this vlenb (by its logarithm) has executed. A core type answers for itself only: it is
+// asked when a thread on it first wants to know its level.
+std::array<std::atomic<std::uint32_t>, 16> tried;
+std::atomic<unsigned> asked = 0;  // set of vlenb
+std::mutex asking;
 
 SM10_PROBE void TryZvfh() {
   asm volatile(
@@ -57,8 +64,6 @@ SM10_PROBE void TryZvfbfmin() {
       "vsetivli zero, 1, e16, m1, ta, ma\nvfncvtbf16.f.f.w v8, v16\n.option pop");
 }
 
-// Kernels before 6.15 have no hwprobe bit for the bf16 extensions; there the
-// instruction itself is the only witness.
 Core Probe() {
   Core found;
   struct riscv_hwprobe pair = {RISCV_HWPROBE_KEY_IMA_EXT_0, 0};
@@ -71,16 +76,21 @@ Core Probe() {
   } else {
     found.vector = getauxval(AT_HWCAP) & (1ul << ('V' - 'A'));
   }
-  if (!found.vector) return found;
-  found.tried_vlenb = Vlenb();
-  if (!(found.extensions & kZvfh) && Executes(TryZvfh)) found.tried |= kZvfh;
-  if (!(found.extensions & kZfbfmin) && Executes(TryZfbfmin)) found.tried |= kZfbfmin;
-  if (!(found.extensions & kZvfbfmin) && Executes(TryZvfbfmin)) found.tried |= kZvfbfmin;
+  return found;
+}
+
+// Kernels before 6.15 have no hwprobe bit for the bf16 extensions; there the
+// instruction itself is the only witness.
+std::uint32_t Try(std::uint32_t unknown) {
+  std::uint32_t found = 0;
+  if ((unknown & kZvfh) && Executes(TryZvfh)) found |= kZvfh;
+  if ((unknown & kZfbfmin) && Executes(TryZfbfmin)) found |= kZfbfmin;
+  if ((unknown & kZvfbfmin) && Executes(TryZvfbfmin)) found |= kZvfbfmin;
   return found;
 }
 
 // Extensions that cores with this vlenb are known to have.
-std::uint32_t Extensions(unsigned vlenb) { return core.extensions | (vlenb == core.tried_vlenb ? core.tried : 0); }
+std::uint32_t Extensions(unsigned vlenb) { return core.extensions | tried[std::countr_zero(vlenb)]; }
 
 std::string Names(std::uint32_t extensions) {
   std::string text;
@@ -93,6 +103,24 @@ std::string Names(std::uint32_t extensions) {
 }
 
 std::string Missing(const Level& level) { return Names(level.required & ~Extensions(level.vlenb)); }
+
+void EnableKnownLevels() {
+  for (const Level& level : kLevels) {
+    if (Missing(level).empty()) __atomic_fetch_or(&sm10_vlenb_mask, static_cast<std::uint8_t>(level.vlenb), __ATOMIC_RELEASE);
+  }
+}
+
+// Of the calling thread, which has V.
+void AskThisCore() {
+  const unsigned vlenb = Vlenb();
+  if (asked & vlenb) return;
+  const std::lock_guard guard(asking);
+  if (asked & vlenb) return;
+  constexpr std::uint32_t all = kZvfh | kZfbfmin | kZvfbfmin;
+  tried[std::countr_zero(vlenb)] = Try(all & ~core.extensions);
+  if (!core.overridden) EnableKnownLevels();
+  asked |= vlenb;
+}
 
 std::string Vlen(unsigned vlenb) { return "VLEN " + std::to_string(vlenb * 8); }
 
@@ -133,11 +161,7 @@ std::string ApplyOverride(std::string_view wanted) {
 
 std::string DecideLevels() {
   core = Probe();
-  if (core.vector) {
-    for (const Level& level : kLevels) {
-      if (Missing(level).empty()) sm10_vlenb_mask |= static_cast<std::uint8_t>(level.vlenb);
-    }
-  }
+  if (core.vector) AskThisCore();
   const char* wanted = std::getenv(kOverride);
   return wanted != nullptr && *wanted != '\0' ? ApplyOverride(wanted) : "";
 }
@@ -145,7 +169,8 @@ std::string DecideLevels() {
 bool HasVector() { return core.vector; }
 
 const Level* CurrentVectorLevel() {
-  if (sm10_vlenb_mask == 0) return nullptr;
+  if (!core.vector) return nullptr;
+  AskThisCore();
   const unsigned vlenb = Vlenb();
   for (const Level& level : kLevels) {
     if (level.vlenb == vlenb && (sm10_vlenb_mask & vlenb)) return &level;

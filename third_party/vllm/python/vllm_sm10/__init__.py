@@ -18,7 +18,10 @@ def capabilities() -> Capabilities:
 
 def register() -> None:
     """Called by vLLM in each of its processes (entry point vllm.general_plugins)."""
-    from vllm_sm10 import config, process
+    from vllm_sm10 import process
 
+    # Before the rest of vLLM is imported, which takes long.
     process.check()
+    from vllm_sm10 import config
+
     config.register()

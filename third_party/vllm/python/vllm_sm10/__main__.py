@@ -9,6 +9,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from vllm_sm10 import blas, harts
 from vllm_sm10.inventory import Capabilities, CoreType, Level, OpState, capabilities
@@ -26,9 +27,13 @@ def _type(core: CoreType) -> str:
     return f"  harts {harts.ranges(core.harts):<8} {core.kind}: {facts}"
 
 
-def _level(level: Level) -> str:
+def _level(level: Level, machine: tuple[CoreType, ...]) -> str:
     need = f"VLEN {level.vlen}" + "".join(f" {name}" for name in level.needs) if level.vlen else "any core"
-    state = "" if level.enabled else f"; off: {'lacking ' + ', '.join(level.missing) if level.missing else 'by setting'}"
+    state = ""
+    if level.vlen and all(core.known and core.vlen != level.vlen for core in machine):
+        state = "; no core of this machine"
+    elif not level.enabled:
+        state = f"; off: {'lacking ' + ', '.join(level.missing) if level.missing else 'by setting'}"
     return f"  {level.name:<8} {need}{state}"
 
 
@@ -48,9 +53,10 @@ def _op_lines(ops: tuple[OpState, ...]) -> Iterator[str]:
 
 def _blas_lines(found: Capabilities) -> Iterator[str]:
     widest = max((core.vlen or 0 for core in found.machine), default=found.core.vlen or 0)
-    for one in found.openblas:
-        yield f"OpenBLAS: {one.path}, kernels {one.kernels}"
-        if not one.is_right_at(widest):
+    for kernels in sorted({one.kernels for one in found.openblas}):
+        files = [one for one in found.openblas if one.kernels == kernels]
+        yield f"OpenBLAS: kernels {kernels} ({', '.join(Path(one.path).name for one in files)})"
+        if not files[0].is_right_at(widest):
             advice = f"wrong above VLEN {blas.LAST_RIGHT_VLEN}: no torch product on such a core, or start with {blas.VARIABLE}={blas.RIGHT_EVERYWHERE}"
             yield _wrapped(advice, "  ")
 
@@ -67,7 +73,7 @@ def lines(found: Capabilities) -> Iterator[str]:
     yield "machine:"
     yield from map(_type, found.machine)
     yield "levels in the library:"
-    yield from map(_level, found.levels)
+    yield from (_level(level, found.machine) for level in found.levels)
     if not found.error:
         yield from _op_lines(found.ops)
     yield from _blas_lines(found)

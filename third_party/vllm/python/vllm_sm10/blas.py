@@ -50,6 +50,6 @@ def require(vlen: int | None) -> None:
     for blas in loaded():
         if not blas.is_right_at(vlen):
             raise BlasError(
-                f"the calling thread is on a core with VLEN {vlen}, where torch's OpenBLAS ({blas.path}) with its kernels {blas.kernels} computes wrong products; "
-                f"start the process with {VARIABLE}={RIGHT_EVERYWHERE}, or start it on cores with VLEN 256"
+                f"the calling thread is on a core with VLEN {vlen}, where torch's OpenBLAS ({blas.path}) with its kernels {blas.kernels} "
+                f"computes wrong products; start the process with {VARIABLE}={RIGHT_EVERYWHERE}, or start it on cores with VLEN 256"
             )
