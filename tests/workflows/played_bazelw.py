@@ -19,7 +19,7 @@ BUILT = {"//:wheel": ["vllm-*.whl"], "//ci/tool:wheel": ["vllm_sm10_bench-*.whl"
 # Build everything, some twice: what they find is their own tests' matter.
 LONG = ("//ci:airgap", "//ci:digests", "//ci:reproducibility")
 TOOLS = {"//ci/gates:counts": "ci.gates.counts_cli", "//ci:report": "ci.report"}
-EVENTS = [
+EVENTS: list[dict] = [
     {"id": {"started": {}}, "started": {}},
     {"id": {"targetConfigured": {"label": "//t:made"}}, "configured": {"targetKind": "made_test rule"}},
     {"id": {"testResult": {"label": "//t:made", "run": 1, "shard": 1}}, "testResult": {"status": "PASSED", "testActionOutput": []}, "lastMessage": True},
