@@ -62,6 +62,7 @@ def command(fleet: Path, root: Root, words: Sequence[str]) -> list[str]:
     return [*_bubblewrap(fleet), *options, *words]
 
 
-def is_root() -> bool:
-    """Whether this process may become other users."""
-    return os.geteuid() == 0
+def may_become(uid: int) -> bool:
+    """Whether this process may become that user: as root, where the user namespace has both."""
+    ranges = [[int(number) for number in line.split()] for line in Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()]
+    return os.geteuid() == 0 and any(first <= uid < first + count for first, _, count in ranges)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from ci.remote.parts import Parts
-from ci.remote.sandbox import Root, Trees, command, is_root
+from ci.remote.sandbox import Root, Trees, command, may_become
 
 _NOBODY = 65534
 _START = 30.0
@@ -38,7 +38,7 @@ def start(parts: Parts, worker: Worker) -> None:
         os.chmod(work / name, 0o1777)
     socket = work / "socket/casd"
     socket.unlink(missing_ok=True)
-    root = Root(tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/work": work}, variables={"TMPDIR": "/work/tmp"}, switch=is_root())
+    root = Root(tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/work": work}, variables={"TMPDIR": "/work/tmp"}, switch=may_become(_NOBODY))
     remote = f"http://127.0.0.1:{worker.port}"
     cache = ["/usr/bin/buildbox-casd", f"--cas-remote={remote}", "--bind=unix:/work/socket/casd", f"--quota-high={worker.cache}", "/work/cache"]
     parts.start(f"{worker.name}-cache", command(worker.trees.fleet, root, cache))
@@ -49,10 +49,10 @@ def start(parts: Parts, worker: Worker) -> None:
 
 def _switch() -> list[str]:
     """Another user than the cache's: inputs are then hard links that actions cannot write to, and not copies."""
-    if not is_root():
+    if not may_become(_NOBODY):
         return []
     ids = [f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
-    return ["/usr/bin/setpriv", *ids, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--"]
+    return ["/usr/bin/setpriv", "--pdeathsig=KILL", *ids, "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all", "--"]
 
 
 def _worker(worker: Worker, remote: str) -> list[str]:
