@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the release twice, in two worlds that differ in all that must not matter, and compares every artefact and every action's output.
 
-What differs: output base, workspace path, user (for root), umask, time zone, locale, host name, number of jobs, file system and order of files. On a
-difference the first action that made other bytes from the same inputs is named, and the artefacts' differing members and bytes are shown.
+What differs between the two: output base, workspace path, user (for root), umask, time zone, locale, host name, number of jobs, file system and
+order of files. On a difference the first action that made other bytes from the same inputs is named, the artefacts' differing members and bytes are shown, and the reports of
+diffoscope are written to bazel-reproducibility/ in the workspace.
 
 Exit code: 0 nothing found, 1 something found, 2 the job could not be done.
 """
@@ -20,7 +21,9 @@ from pathlib import Path
 from ci.isolated import fetch, places, workspace
 from ci.isolated.bazel import Bazel
 from ci.isolated.errors import Finding, JobError
-from ci.reproducibility import twice
+from ci.reproducibility import diffoscope, twice
+
+REPORTS = "bazel-reproducibility"
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -48,6 +51,19 @@ def reproducibility(targets: list[str], scratch: Path) -> twice.Outcome:
     return twice.judge(first, twice.build(plan, two, "b"))
 
 
+def explain(outcome: twice.Outcome, results: Path, folder: Path) -> list[Path]:
+    """Writes diffoscope's reports on the artefacts that differ; the files."""
+    tree = Path(os.environ["RUNFILES_DIR"]) / os.environ["DIFFOSCOPE"]
+    written = []
+    for name, (left, right) in outcome.artefacts.items():
+        if left != right and "absent" not in (left, right):
+            folder.mkdir(exist_ok=True)
+            file = folder / f"{name}.txt"
+            file.write_text(diffoscope.report(tree.resolve(), results / "a/artefacts" / name, results / "b/artefacts" / name), encoding="utf-8")
+            written.append(file)
+    return written
+
+
 def main(words: Sequence[str]) -> int:
     options = _arguments(words)
     scratch = options.scratch or Path(tempfile.mkdtemp(prefix="reproducibility-"))
@@ -56,6 +72,8 @@ def main(words: Sequence[str]) -> int:
         if any(scratch.iterdir()):
             raise JobError(f"{scratch} is not empty\n  remedy: name another folder by --scratch")
         outcome = reproducibility(options.targets, scratch.resolve())
+        for file in explain(outcome, scratch.resolve() / "results", Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / REPORTS):
+            print(f"diffoscope's report: {file}", file=sys.stderr)
         twice.check(outcome)
     except Finding as finding:
         print(f"ci/reproducibility: FOUND: {finding}", file=sys.stderr)

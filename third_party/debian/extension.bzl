@@ -7,6 +7,7 @@ load("//third_party/debian/private:repositories.bzl", "debian_tree", "debian_unp
 # The set `bazel` is not here: bazelw unpacks it before there is a Bazel.
 _TREES = [
     "clang",
+    "diffoscope",
     "exec",
     "fleet",
     "guest",
