@@ -19,7 +19,11 @@ def _program(ctx):
     files = ctx.attr.target[0][DefaultInfo].files.to_list()
     if len(files) != 1:
         fail("%s: target %s is not one program\n  remedy: name a cc_test or cc_binary" % (ctx.label, ctx.attr.target[0].label))
-    return files[0]
+
+    # A name of its own: the runfiles of two cells may come together.
+    program = ctx.actions.declare_file(ctx.label.name + ".program")
+    ctx.actions.symlink(output = program, target_file = files[0], is_executable = True)
+    return program
 
 def _start(environment, code):
     """On a board, the cores that the program starts on; empty: the first ones."""
