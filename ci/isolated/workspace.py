@@ -7,14 +7,14 @@ import os
 import shutil
 from pathlib import Path
 
-# Not part of the project: history, Bazel's links and the developer's own settings.
+# Not part of the project: history and the developer's own settings; nor is what is named bazel-*, by Bazel's links and our reports.
 LEFT_OUT = frozenset({".git", "user.bazelrc", "__pycache__", ".pytest_cache"})
 
 
 def entries(folder: Path) -> list[os.DirEntry[str]]:
     """What a copy takes of a folder, sorted."""
     with os.scandir(folder) as found:
-        taken = [entry for entry in found if entry.name not in LEFT_OUT and not (entry.name.startswith("bazel-") and entry.is_symlink())]
+        taken = [entry for entry in found if entry.name not in LEFT_OUT and not entry.name.startswith("bazel-")]
     return sorted(taken, key=lambda entry: entry.name)
 
 

@@ -2,8 +2,8 @@
 """Builds the release twice, in two worlds that differ in all that must not matter, and compares every artefact and every action's output.
 
 What differs between the two: output base, workspace path, user (for root), umask, time zone, locale, host name, number of jobs, file system and
-order of files. On a difference the first action that made other bytes from the same inputs is named, the artefacts' differing members and bytes are shown, and the reports of
-diffoscope are written to bazel-reproducibility/ in the workspace.
+order of files. On a difference the first action that made other bytes from the same inputs is named, the artefacts' differing members and bytes are
+shown, and the reports of diffoscope are written to bazel-reproducibility/ in the workspace.
 
 Exit code: 0 nothing found, 1 something found, 2 the job could not be done.
 """
