@@ -50,7 +50,8 @@ def test_op_computes_what_torch_computes(dtype: torch.dtype) -> None:
 @pytest.mark.skipif(LEVEL != "scalar", reason="the vector levels have every op")
 def test_op_that_the_level_lacks_says_what_it_needs_and_what_it_found() -> None:
     found = f"it has VLEN {VLEN}" if VLEN else "it has no vector unit"
-    message = rf"dynamic_scaled_int8_quant: vLLM has this kernel for the levels rvv128 \(VLEN 128, zvfh.*\), x100 \(VLEN 256, zvfh.*\) only; .* runs level scalar: {found}"
+    levels = r"the levels rvv128 \(VLEN 128, zvfh.*\), x100 \(VLEN 256, zvfh.*\) only"
+    message = rf"dynamic_scaled_int8_quant: vLLM has this kernel for {levels}; .* runs level scalar: {found}"
     with pytest.raises(RuntimeError, match=message):
         ops.dynamic_scaled_int8_quant(torch.empty(2, 16, dtype=torch.int8), torch.ones(2, 16), torch.empty(2, 1), None)
 
