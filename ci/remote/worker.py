@@ -38,7 +38,9 @@ def start(parts: Parts, worker: Worker) -> None:
         os.chmod(work / name, 0o1777)
     socket = work / "socket/casd"
     socket.unlink(missing_ok=True)
-    root = Root(tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/work": work}, variables={"TMPDIR": "/work/tmp"}, switch=may_become(_NOBODY))
+    root = Root(
+        tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/work": work}, variables={"TMPDIR": "/work/tmp"}, switch=may_become(_NOBODY)
+    )
     remote = f"http://127.0.0.1:{worker.port}"
     cache = ["/usr/bin/buildbox-casd", f"--cas-remote={remote}", "--bind=unix:/work/socket/casd", f"--quota-high={worker.cache}", "/work/cache"]
     parts.start(f"{worker.name}-cache", command(worker.trees.fleet, root, cache))
