@@ -17,7 +17,14 @@ LIMIT = 2_000_000
 def command(tree: Path, one: Path, two: Path) -> Sequence[str | Path]:
     """Runs by the tree's own loader, libraries and Python."""
     libraries = tree / "usr/lib/x86_64-linux-gnu"
-    program = [tree / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries, tree / "usr/bin/python3.14", "-B", tree / "usr/bin/diffoscope"]
+    program: list[str | Path] = [
+        tree / "usr/lib64/ld-linux-x86-64.so.2",
+        "--library-path",
+        libraries,
+        tree / "usr/bin/python3.14",
+        "-B",
+        tree / "usr/bin/diffoscope",
+    ]
     return [*program, "--no-progress", "--no-default-limits", f"--max-text-report-size={LIMIT}", "--text=-", one, two]
 
 

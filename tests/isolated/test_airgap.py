@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -71,7 +72,7 @@ def outcome(bazel: Bazel) -> dict[str, str]:
             judged("sample", lambda: checks.build(bazel, [SAMPLE]))
             judged("cache", lambda: checks.still_empty(bazel.repository_cache))
             for name in SABOTAGE:
-                judged(name, lambda name=name: checks.build(bazel, [f"//sabotage/{name}"]))
+                judged(name, functools.partial(checks.build, bazel, [f"//sabotage/{name}"]))
         finally:
             bazel.stop()
 
@@ -86,7 +87,7 @@ def server() -> Iterator[str]:
     """A web server on loopback, its address."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802: the library's name
+        def do_GET(self) -> None:  # the library's name
             self.send_error(404)
 
     with HTTPServer(("127.0.0.1", 0), Handler) as listening:

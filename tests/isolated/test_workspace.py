@@ -50,6 +50,10 @@ def test_crash_in_a_world_is_an_error_with_its_trace() -> None:
 
 def test_world_with_traps_has_them_and_the_machine_does_not(tmp_path: Path) -> None:
     header = Path("/usr/include/stdio.h")
-    run_in(World(traps=True), lambda: (tmp_path / "seen").write_text(header.read_text()) and None)
+
+    def work() -> None:
+        (tmp_path / "seen").write_text(header.read_text())
+
+    run_in(World(traps=True), work)
     assert (tmp_path / "seen").read_text() == '#error "host header include/stdio.h was used"\n'
     assert not header.exists() or "was used" not in header.read_text()

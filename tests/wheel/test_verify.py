@@ -143,7 +143,7 @@ def installed(tmp_path: Path) -> Installed:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
     source = tmp_path / "vllm_sm10/verify/record.py"
-    compiled = Path(py_compile.compile(str(source), doraise=True))
+    compiled = Path(py_compile.compile(str(source), doraise=True) or "")
     rows = [*SOUND.content[RECORD].decode().splitlines(), f"{compiled.relative_to(tmp_path)},,"]
     (tmp_path / RECORD).write_bytes("".join(f"{row}\r\n" for row in rows).encode())
     return Installed(tmp_path, SOUND.info)

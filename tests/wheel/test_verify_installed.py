@@ -16,6 +16,12 @@ VLEN = int(os.environ["SM10_VLEN"])
 BOARD = os.environ["SM10_LEVEL"] == "sm10"
 
 
+def content(installed: files.Installed, path: str | None) -> bytes:
+    data = installed.read(path or "")
+    assert data is not None, path
+    return data
+
+
 @pytest.fixture(scope="module")
 def report() -> command.Report:
     return command.report(None, None, byte_code=False)
@@ -44,6 +50,7 @@ def test_what_the_wheel_asks_for_is_there(about: str, answers: dict[str, machine
 
 def test_levels_of_the_manifest_are_answered_by_this_machines_vlen(answers: dict[str, machine.Answer]) -> None:
     manifest = machine.manifest(files.installed())
+    assert manifest
     expected = {f"level {level['level']}": level["vlen"] in ((0, 256, 1024) if BOARD else (0, VLEN)) for level in manifest["levels"]}
     assert {about: answers[about].verdict == machine.YES for about in expected} == expected
 
@@ -52,12 +59,12 @@ def test_byte_code_of_our_package_is_that_of_its_sources() -> None:
     installed = files.installed()
     compiled = [path for path in installed.present(["vllm_sm10"]) if record.is_byte_code(path)]
     assert len(compiled) > 5
-    assert [problem for path in compiled if (problem := bytecode.problem(path, installed.read(path), installed.read(bytecode.source_of(path))))] == []
+    assert [problem for path in compiled if (problem := bytecode.problem(path, content(installed, path), content(installed, bytecode.source_of(path))))] == []
 
 
 def test_a_changed_byte_in_a_library_keeps_it_from_being_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     installed = files.installed()
-    rows = record.parse(installed.read(f"{installed.info}/RECORD"), f"{installed.info}/RECORD").rows
+    rows = record.parse(content(installed, f"{installed.info}/RECORD"), f"{installed.info}/RECORD").rows
     kept = [row for row in rows.values() if row.path.startswith(("vllm_sm10/", installed.info)) or row.path == "vllm/_C.abi3.so"]
     for row in kept:
         (tmp_path / row.path).parent.mkdir(parents=True, exist_ok=True)
