@@ -17,7 +17,7 @@ _URL = re.compile(r"\b(?:https?|ftp)://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 _HOST = re.compile(r"(?<![\w./@-])((?:[a-z0-9-]+\.){1,4}(?:com|dev|io|net|org))(?![\w.(-])")
 # Where people look things up, and names that stand for any host; a place to download from is set on each machine.
 _HOSTS = re.compile(
-    r"(.+\.)?(example|invalid|localhost|test|example\.(com|net|org)|github\.com|in-toto\.io|slsa\.dev|www\.apache\.org|cyclonedx\.org|pytest\.org)|127\.[\d.]+"
+    r"(.+\.)?(example|invalid|localhost|test|example\.(com|net|org)|github\.com|in-toto\.io|slsa\.dev|www\.apache\.org|www\.w3\.org|cyclonedx\.org|pytest\.org)|127\.[\d.]+"
 )
 _PRIVATE_PATH = re.compile(r"(?<![\w./}*~$-])/(?:Users|builds|home)/(?!(?:me|u)\b)[\w.-]+")  # me, u: nobody's, in tests
 _TODO = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X])\b(?!\([\w.@-]+\): \S)")

@@ -12,7 +12,7 @@ _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"```.*?```|``.*?``|`[^`\n]*`", re.DOTALL)
 _HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
 # `toolchains/qemu/README.md` in running text is a promise too.
-_NAMED = re.compile(r"`((?:[\w.-]+/)+README\.md|[\w.-]+/[\w./-]+\.md)`")
+_NAMED = re.compile(r"`((?:[\w.-]+/)+README\.md)`")
 
 
 def anchors(text: str) -> set[str]:
