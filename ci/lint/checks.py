@@ -16,9 +16,9 @@ _LICENCE = re.compile(r"(#|//|/\*) SPDX-License-Identifier: Apache-2\.0( OR GPL-
 _URL = re.compile(r"\b(?:https?|ftp)://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 _HOST = re.compile(r"(?<![\w./@-])((?:[a-z0-9-]+\.){1,4}(?:com|dev|io|net|org))(?![\w.(-])")
 # Where people look things up, and names that stand for any host; a place to download from is set on each machine.
-_HOSTS = re.compile(
-    r"(.+\.)?(example|invalid|localhost|test|example\.(com|net|org)|github\.com|in-toto\.io|slsa\.dev|www\.apache\.org|www\.w3\.org|cyclonedx\.org|pytest\.org)|127\.[\d.]+"
-)
+_NAMED_HOSTS = ("cyclonedx.org", "github.com", "in-toto.io", "pytest.org", "slsa.dev", "www.apache.org", "www.w3.org")
+_ANY_HOSTS = r"(.+\.)?(example|invalid|localhost|test|example\.(com|net|org))|127\.[\d.]+"
+_HOSTS = re.compile("|".join([_ANY_HOSTS, *map(re.escape, _NAMED_HOSTS)]))
 _PRIVATE_PATH = re.compile(r"(?<![\w./}*~$-])/(?:Users|builds|home)/(?!(?:me|u)\b)[\w.-]+")  # me, u: nobody's, in tests
 _TODO = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X])\b(?!\([\w.@-]+\): \S)")
 

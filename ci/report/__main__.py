@@ -30,7 +30,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("folder", nargs="?", type=pathlib.Path, help="where test.xml files are, in Bazel's layout; default: the workspace's bazel-testlogs")
     source.add_argument("--build_event_json_file", type=pathlib.Path, metavar="FILE", help="what `bazelw test --build_event_json_file=FILE` wrote")
-    parser.add_argument("--matrix", type=pathlib.Path, metavar="FILE", help="what `bazelw run //tests:matrix -- --json` printed: cells without results are shown too")
+    parser.add_argument(
+        "--matrix", type=pathlib.Path, metavar="FILE", help="what `bazelw run //tests:matrix -- --json` printed: cells without results are shown too"
+    )
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="folder for the report; default: the workspace's bazel-report")
     parser.add_argument("--environments", type=lambda text: text.split(","), default=[], metavar="A,B", help="of the matrix (set by the target)")
     return parser.parse_args(words)

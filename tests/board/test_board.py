@@ -44,7 +44,12 @@ def run(cell: str, board: str = "board") -> Result:
     files.mkdir()
     shutil.copy(path("TAR"), files / "tar.py")
     kept = {name: os.environ[name] for name in ("PATH", "RUNFILES_DIR", "TEST_SRCDIR") if name in os.environ}
-    own = {"TEST_TMPDIR": str(folder), "TEST_UNDECLARED_OUTPUTS_DIR": str(folder / "outputs"), "XML_OUTPUT_FILE": str(folder / "test.xml"), "TEST_TIMEOUT": "600"}
+    own = {
+        "TEST_TMPDIR": str(folder),
+        "TEST_UNDECLARED_OUTPUTS_DIR": str(folder / "outputs"),
+        "XML_OUTPUT_FILE": str(folder / "test.xml"),
+        "TEST_TIMEOUT": "600",
+    }
     there = {"BOARD_FOLDER": str(files), "BOARD_GUEST": path("GUEST"), "SM10_BOARD": board, "SM10_SSH": path("SSH")}
     done = subprocess.run([path(cell)], cwd=folder, env=kept | own | there, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return Result(done.returncode, done.stdout, folder, sorted(entry.name for entry in files.iterdir() if entry.name != "tar.py"))

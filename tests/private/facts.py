@@ -41,9 +41,7 @@ def of_wheels(files: Sequence[pathlib.Path]) -> dict[str, str]:
     return {name: _joined(rows, key) for name, key in named.items()}
 
 
-def of_guest(
-    core: levels.Core, contract: dict[str, levels.Core], qemu: pathlib.Path, wheels: Sequence[pathlib.Path], environment: str = ""
-) -> dict[str, str]:
+def of_guest(core: levels.Core, contract: dict[str, levels.Core], qemu: pathlib.Path, wheels: Sequence[pathlib.Path], environment: str = "") -> dict[str, str]:
     """An emulated session's. environment: what the matrix calls it, if the session is a cell."""
     return {
         "cpu": core.cpu,

@@ -84,7 +84,9 @@ def cells_of(rules: Iterable[dict], compatible: dict[str, bool], environments: S
     for label, rule, found in known:
         runs = compatible.get(label, False)
         broken = label not in compatible
-        why_not = "" if runs else f"could not be analysed: `./bazelw build --nobuild {label}` says why" if broken else reason(label, found, cells_by_target[label])
+        why_not = (
+            "" if runs else f"could not be analysed: `./bazelw build --nobuild {label}` says why" if broken else reason(label, found, cells_by_target[label])
+        )
         compiler = str(found.get("compiler") or "gcc")
         tags = tuple(str(tag) for tag in found.get("tags") or ())
         result.append(Cell(label, rule, environment_of(rule, found, environments), compiler, tags, runs, why_not, broken))

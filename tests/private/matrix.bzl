@@ -3,8 +3,8 @@
 
 load("//tests/private:cc_cell.bzl", "cc_cell_test", "unsupported_cell_test")
 load("//tests/private:environments.bzl", "ENVIRONMENTS", "environment_tags")
-load("//tests/private:pytest_rules.bzl", "board_pytest_test", "guest_pytest_test", "host_pytest_test")
 load("//tests/private:plan.bzl", "check_compilers", "merge", "merge_parameters", "plan_cells")
+load("//tests/private:pytest_rules.bzl", "board_pytest_test", "guest_pytest_test", "host_pytest_test")
 load("//toolchains/isa:levels.bzl", "BOARDS", "COMPILERS")
 
 _UNSUPPORTED = ["@platforms//:incompatible"]

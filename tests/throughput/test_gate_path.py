@@ -19,7 +19,24 @@ SERVING = {
 
 @pytest.fixture(scope="session")
 def gemm(tool) -> str:
-    tool.run("sm10-bench", "gemm", "--shape", "256,64", "--m", "4", "--cores", "1,8", "--repeats", "2", "--min-ms", "0", "--emulated", "--output", "gemm.json", code=0)
+    tool.run(
+        "sm10-bench",
+        "gemm",
+        "--shape",
+        "256,64",
+        "--m",
+        "4",
+        "--cores",
+        "1,8",
+        "--repeats",
+        "2",
+        "--min-ms",
+        "0",
+        "--emulated",
+        "--output",
+        "gemm.json",
+        code=0,
+    )
     return "gemm.json"
 
 

@@ -7,7 +7,8 @@ from ci.lint import tools
 
 # native-cc-*, native-py: the rules that Debian ships with its Bazel are the native ones. bzl-visibility: Bazel itself enforces visibility of .bzl files'
 # targets; private/ folders of one layer may load each other. unnamed-macro: programs are named as GCC looks them up.
-WARNINGS = "-bzl-visibility,-native-cc-binary,-native-cc-common,-native-cc-import,-native-cc-info,-native-cc-library,-native-cc-shared-library,-native-cc-test,-unnamed-macro"
+_NATIVE = ("binary", "common", "import", "info", "library", "shared-library", "test")
+WARNINGS = ",".join(["-bzl-visibility", "-unnamed-macro", *(f"-native-cc-{name}" for name in _NATIVE)])
 
 
 def test_is_formatted() -> None:

@@ -21,6 +21,7 @@ def _inputs(ctx):
         ctx.attr._modules,
         ctx.attr._python,
     ]
+
     # The locks count by those of their files that are built from.
     files = [file for file in files_of(ctx.files) if file not in (ctx.file.debian_lock, ctx.file.pypi_lock)]
     return merge_build_inputs([target[BuildInputsInfo] for target in targets if BuildInputsInfo in target], files)
