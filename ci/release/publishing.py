@@ -30,7 +30,8 @@ def check_tag(tag: str, names: list[str]) -> None:
 def notes(sums: dict[str, str]) -> str:
     """The release's text."""
     rows = "".join(f"| `{name}` | `{digest}` |\n" for name, digest in sorted(sums.items()))
-    return f"| file | sha256 |\n|---|---|\n{rows}\nProvenance: `gh attestation verify FILE --repo OWNER/NAME`. Bill of materials: `*.cdx.json`, also in the wheel.\n"
+    told = "Provenance: `gh attestation verify FILE --repo OWNER/NAME`. Bill of materials: `*.cdx.json`, also in the wheel.\n"
+    return f"| file | sha256 |\n|---|---|\n{rows}\n{told}"
 
 
 def _present(release: Release, sums: dict[str, str], api: Api, say: Callable[[str], None]) -> set[str]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists every test of the workspace: where it runs, and where not and why.
 
-Bazel itself is asked, so no test is missing: `query` for what the tests are, `cquery` for whether they are compatible. Exit code 1: a test could not be analysed.
+Bazel itself is asked, so no test is missing: `query` for what the tests are, `cquery` for whether they are compatible.
+Exit code 1: a test could not be analysed.
 """
 
 from __future__ import annotations

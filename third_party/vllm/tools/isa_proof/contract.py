@@ -87,10 +87,13 @@ def attribute_problem(contract: Contract, tools: binutils.Tools, level: Level, a
     if found == wanted or (prebuilt and found < wanted):
         return None
     if (other := built_for(contract, tools, arch)) is not None:
-        return f"it was built for level {other} and is listed as level {level.name}; list it where {other}'s objects are, or build it with level_objects(level = \"{level.name}\")"
+        return (
+            f"it was built for level {other} and is listed as level {level.name}; list it where {other}'s objects are, "
+            f'or build it with level_objects(level = "{level.name}")'
+        )
     return (
         f"its attributes say {arch}, which is no level of toolchains/isa/levels.bzl ({_names(contract.levels)}) and not level {level.name} ({level.march}); "
-        f"build it with level_objects(level = \"{level.name}\"), without an -march of its own"
+        f'build it with level_objects(level = "{level.name}"), without an -march of its own'
     )
 
 

@@ -98,7 +98,9 @@ def _use_problems(subject: Subject, uses: Uses, names: dict[str, str], contract:
             "whole-register": "a whole-register vector instruction, which moves as many bytes as the core's VLEN says",
             "matrix": "an instruction of IME2 (xsmtvdotii)",
         }.get(kind, f"an instruction of {extension}")
-        result.append(f"{subject.name}: function {function}: `{instruction}` is {what}, and {_missing(level)} has no {extension}; {_remedy(level, extension, contract)}")
+        result.append(
+            f"{subject.name}: function {function}: `{instruction}` is {what}, and {_missing(level)} has no {extension}; {_remedy(level, extension, contract)}"
+        )
     return result
 
 
@@ -117,7 +119,10 @@ def _unnamed(subject: Subject, tools: binutils.Tools, contract: Contract, scan: 
         counts = scan.sections[place.section]
         if meaning.extension is None:
             function = names.get(place.function, place.function)
-            problems.append(f"{subject.name}: function {function}: `{meaning.text}` is no instruction of rv64gc or of {', '.join(contract.extensions)}; leave it out, or add its extension to toolchains/isa/levels.bzl")
+            problems.append(
+                f"{subject.name}: function {function}: `{meaning.text}` is no instruction of rv64gc or of {', '.join(contract.extensions)}; "
+                "leave it out, or add its extension to toolchains/isa/levels.bzl"
+            )
             continue
         uses = by_place.setdefault(place, Uses(place, {}))
         if meaning.extension == "xsmtvdotii":
@@ -140,7 +145,10 @@ def _region_problems(subject: Subject, arch: str, sections: list[binutils.Sectio
         found = _ISA_SYMBOL.match(symbol.name)
         section = name_of.get(symbol.section, symbol.section)
         if found and found[1] != arch and not (subject.may_probe and section == PROBES):
-            result.append(f"{subject.name}: code at {section}+{symbol.value:#x} was assembled for {found[1]}, not for {_missing(subject.level)}; remove the .option arch, or move the code to an object of a level that has it")
+            result.append(
+                f"{subject.name}: code at {section}+{symbol.value:#x} was assembled for {found[1]}, not for {_missing(subject.level)}; "
+                "remove the .option arch, or move the code to an object of a level that has it"
+            )
     return sorted(set(result))
 
 
@@ -151,7 +159,10 @@ def _section_problems(subject: Subject, sections: Iterable[binutils.Section]) ->
             result.append(f"{subject.name}: {section.name}: its code does not exist before the link (LTO); compile it with -fno-lto")
             break
     if not subject.may_probe and any(section.name == PROBES for section in sections):
-        result.append(f"{subject.name}: section {PROBES} is for the runtime's own questions to the core; move the code to an object of a level, or list the object in level_library's `probes`")
+        result.append(
+            f"{subject.name}: section {PROBES} is for the runtime's own questions to the core; "
+            "move the code to an object of a level, or list the object in level_library's `probes`"
+        )
     return result
 
 
