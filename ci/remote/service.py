@@ -18,7 +18,7 @@ _SITE = "/python/usr/local/lib/python3.14/dist-packages"
 _BGD = ("/usr/bin/python3.14", "-B", "/python/usr/local/bin/bgd")
 # What is lost with the machine is only a cache.
 _SETTINGS = {"listen_addresses": "", "unix_socket_directories": "/database", "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-_START = 60.0
+_START = 600.0  # a machine that is busy otherwise
 
 
 @dataclasses.dataclass(frozen=True)
