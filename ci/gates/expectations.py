@@ -11,7 +11,7 @@ from pathlib import Path
 from . import units
 from .checker import Checker
 from .faults import Kind
-from .fingerprint import Identity, read_identity
+from .fingerprint import UNMEASURED, Identity, read_identity
 from .jsonfile import read_bytes
 from .results import MACHINES
 
@@ -24,7 +24,7 @@ _REMEDY = "correct the expectation file (ci/gates/README.md describes it)"
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """What a metric should be. For emulated machines only the unit: value, margin and source are None. Margin None: not calibrated."""
+    """What a metric should be. Value None: of a board, not measured yet; of an emulated machine (source empty), not judged. Margin None: not calibrated."""
 
     name: str
     unit: str
@@ -59,7 +59,9 @@ def _board_figure(checker: Checker, name: str, value: object, path: Path, source
     margin = None if fields["margin"] == UNCALIBRATED else checker.number(fields["margin"], f"{where}.margin", 0.001, 0.25)
     if fields["source"] not in sources:
         checker.wrong(f"{where}.source", f"{fields['source']!r} is not in [sources]")
-    expected = checker.number(fields["value"], f"{where}.value", _SMALLEST, _LARGEST)
+    expected = None if fields["value"] == UNMEASURED else checker.number(fields["value"], f"{where}.value", _SMALLEST, _LARGEST)
+    if expected is None and margin is not None:
+        checker.wrong(f"{where}.margin", f"is known, but the value is {UNMEASURED!r}")
     return Figure(name, unit, direction, expected, margin, str(fields["source"]), path)
 
 

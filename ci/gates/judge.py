@@ -20,6 +20,7 @@ CALIBRATE = (
 )
 _SLOWER = "find the commit that made it slower; if that is accepted, have the replacement reviewed"
 _FASTER = "find out why (also: is the work still done?), then have the replacement reviewed"
+_UNMEASURED = "have the replacement reviewed, then calibrate the board for its margin"
 _OTHER_UNIT = "record with the tool of this commit; a change of unit is a new metric"
 
 
@@ -108,6 +109,10 @@ def _judge_metric(metric: Metric, figure: Figure, wheel: str) -> tuple[Row, list
         other = Fault(Kind.UNIT, f"{metric.unit!r}, expected {figure.unit!r}", _OTHER_UNIT, metric.name)
         return Row(metric.name, metric.unit, figure.value, None, figure.margin, None), [other]
     measured = noise.interval(values, metric.name)
+    if figure.value is None and figure.source:
+        line = replacement.figure_line(metric.name, metric.unit, measured.median, None, "NAME-THE-SOURCE")
+        unknown = Fault(Kind.UNCALIBRATED, f"median {shown(measured.median)} {figure.unit}; no figure is known", _UNMEASURED, metric.name, line)
+        return Row(metric.name, metric.unit, None, measured, None, None), [unknown]
     if figure.value is None:
         return Row(metric.name, metric.unit, None, measured, None, None, "speed of an emulator: not judged"), []
     ratio = units.improvement(measured.median / figure.value, figure.direction)

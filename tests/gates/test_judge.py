@@ -190,3 +190,13 @@ def test_a_throttled_run_gives_no_replacement_figures(bench: made.Bench) -> None
     outcome = bench.judge(change)
     assert "regression (27)" in outcome.text
     assert f'"{M1}" = ' not in outcome.text
+
+
+def test_an_unmeasured_figure_fails_with_its_replacement(bench: made.Bench) -> None:
+    line = '"gemm/small/m1" = { value = 30.0, unit = "GOP/s", direction = "higher", margin = 0.03, source = "made" }'
+    text = made.expectations_text()
+    assert line in text
+    outcome = bench.judge(expectations=text.replace(line, line.replace("30.0", '"unmeasured"').replace("0.03", '"uncalibrated"')))
+    assert outcome.code == 25
+    assert "no figure is known" in outcome.text
+    assert '"gemm/small/m1" = { value = 3' in outcome.text
