@@ -90,7 +90,7 @@ def _use_problems(subject: Subject, uses: Uses, names: dict[str, str], contract:
         # Said of the more telling instruction; they are vector instructions too.
         kinds.pop("vector", None)
     for kind, instruction in kinds.items():
-        extension = needs.get(kind, kind)
+        extension: str = needs.get(kind, kind)
         if extension in level.extensions:
             continue
         what = {
