@@ -59,7 +59,7 @@ def started(machine: Machine, environment: Mapping[str, str], now: datetime.date
     admission.admit(config, found, now)
     ledger.admit(root / places.LEDGER, config, found, now)
     say(f"admitted: {found.event} of {found.repository} at {found.sha}, run {found.run}, attempt {found.attempt}, job {found.name}")
-    leftovers.end_all(machine.uid, say)
+    leftovers.end_all(root, machine.uid, say)
     wipe.empty(work, KEPT)
     workspace.mkdir(parents=True)
     say(f"wiped: {work}")
@@ -73,7 +73,7 @@ def completed(machine: Machine) -> None:
       RunnerError: something stays, or the governor was changed and cannot be put back from here.
     """
     root, config, say = machine.root, machine.config, machine.say
-    leftovers.end_all(machine.uid, say)
+    leftovers.end_all(root, machine.uid, say)
     for name in leftovers.remove_shared(root / "dev/shm", machine.uid):
         say(f"removed /dev/shm/{name}")
     wipe.empty(root / places.WORK, KEPT)

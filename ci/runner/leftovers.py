@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ci.runner import places
 from ci.runner.faults import Kind, RunnerError
 
 _ROUNDS = 20  # against processes that start others while they are ended
@@ -32,6 +33,12 @@ def ancestors(proc: Path, pid: int) -> set[int]:
     return found
 
 
+def _uid(process: Path) -> int:
+    """A process's user, its real one."""
+    lines = (process / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Uid:"))
+
+
 def strangers(proc: Path, uid: int, spared: set[int]) -> list[int]:
     """Processes of a user, zombies excluded, that are not spared."""
     found = []
@@ -40,44 +47,51 @@ def strangers(proc: Path, uid: int, spared: set[int]) -> list[int]:
             continue
         with contextlib.suppress(OSError):
             state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            if folder.stat().st_uid == uid and state not in (b"Z", b"X"):
+            if _uid(folder) == uid and state not in (b"Z", b"X"):
                 found.append(int(folder.name))
     return sorted(found)
 
 
-def _end(pid: int, uid: int) -> None:
-    """Kills a process, and none that got its number meanwhile."""
-    with contextlib.suppress(ProcessLookupError):
+def members(root: Path) -> set[int]:
+    """Processes of the runner's unit; also those that ProtectProc=invisible hides, as it does undumpable ones."""
+    try:
+        place = (root / "proc/self/cgroup").read_text(encoding="ascii").strip().rpartition("::/")[2]
+        if Path(place).name != places.UNIT:
+            return set()
+        return {int(line) for line in (root / "sys/fs/cgroup" / place / "cgroup.procs").read_text(encoding="ascii").split()}
+    except OSError:
+        return set()
+
+
+def _end(pid: int) -> None:
+    """Kills a process. Only one of our own user can be: the kernel sees to that."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         handle = os.pidfd_open(pid)
         try:
-            if Path(f"/proc/{pid}").stat().st_uid == uid:
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
-        except FileNotFoundError:
-            pass
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
         finally:
             os.close(handle)
 
 
-def end_all(uid: int, say: Callable[[str], None]) -> None:
-    """Ends all processes of a user but this one's ancestors: the runner itself.
+def end_all(root: Path, uid: int, say: Callable[[str], None]) -> None:
+    """Ends all processes of a user, and of the runner's unit, but this one's ancestors: the runner itself.
 
     Raises:
       RunnerError: some are still there.
     """
     proc = Path("/proc")
     spared = ancestors(proc, os.getpid())
-    for _ in range(_ROUNDS):
-        left = strangers(proc, uid, spared)
+    for attempt in range(_ROUNDS + 1):
+        left = sorted({*strangers(proc, uid, spared), *(members(root) - spared)})
         if not left:
             return
-        for pid in left:
-            say(f"ends process {pid}, left by the job")
-            _end(pid, uid)
-        time.sleep(0.1)
-    left = strangers(proc, uid, spared)
-    if left:
-        numbers = ", ".join(str(pid) for pid in left)
-        raise RunnerError(Kind.LEFTOVERS, f"processes {numbers} do not end", "in uninterruptible sleep? `ps -o pid,stat,wchan,cmd`; restart the unit")
+        if attempt < _ROUNDS:
+            for pid in left:
+                say(f"ends process {pid}, left by the job")
+                _end(pid)
+            time.sleep(0.1)
+    numbers = ", ".join(str(pid) for pid in left)
+    raise RunnerError(Kind.LEFTOVERS, f"processes {numbers} do not end", "in uninterruptible sleep? `ps -o pid,stat,wchan,cmd`; restart the unit")
 
 
 def remove_shared(folder: Path, uid: int) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 USER = "sm10-runner"
+UNIT = "sm10-runner.service"
 # May write /proc/set_ai_thread.
 AI_GROUP = "sm10-ai"
 

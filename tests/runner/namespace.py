@@ -42,6 +42,8 @@ def _inside(write: int, work: Callable[[], str]) -> None:
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
     child = os.fork()
     if not child:
+        # A process that never ends would take all of its namespace with it: nothing may hang.
+        signal.alarm(60)
         mount("proc", "/proc", "proc")
         _child(write, work)
     os.waitpid(child, 0)

@@ -52,6 +52,46 @@ def test_a_push_in_a_fork_is_refused(runner: made.Runner, refused: Refused) -> N
         runner.start("push", made.payload("push", repository=made._repository(fork=True)))
 
 
+def test_a_deleted_branch_is_refused(runner: made.Runner, refused: Refused) -> None:
+    with refused(Kind.EVENT, "deletes the branch"):
+        runner.start("push", made.payload("push", deleted=True))
+
+
+def test_other_news_of_the_merge_queue_is_refused(runner: made.Runner, refused: Refused) -> None:
+    with refused(Kind.EVENT, "merge_group destroyed"):
+        runner.start("merge_group", made.payload("merge_group", action="destroyed"))
+
+
+def test_the_merge_queue_s_commit_must_be_the_job_s(runner: made.Runner, refused: Refused) -> None:
+    with refused(Kind.DISAGREE, "commit"):
+        runner.start("merge_group", GITHUB_SHA=OTHER)
+
+
+def test_a_dispatch_s_workflow_must_be_the_job_s(runner: made.Runner, refused: Refused) -> None:
+    with refused(Kind.DISAGREE, "workflow"):
+        runner.start("workflow_dispatch", made.payload("workflow_dispatch", workflow=".github/workflows/nightly.yml"))
+
+
+def test_a_schedule_of_another_branch_is_refused(runner: made.Runner, refused: Refused) -> None:
+    reference = f"{made.REPOSITORY}/.github/workflows/nightly.yml@refs/heads/evil"
+    with refused(Kind.BRANCH, "refs/heads/evil"):
+        runner.start("schedule", GITHUB_REF="refs/heads/evil", GITHUB_WORKFLOW_REF=reference)
+
+
+def test_a_payload_larger_than_github_s_is_refused(runner: made.Runner, refused: Refused) -> None:
+    environment = runner.environment()
+    with (runner.work / "_temp/_github_workflow/event.json").open("ab") as file:
+        file.write(b" " * 25_000_000)
+    with refused(Kind.PAYLOAD, "larger than 25000000 bytes"):
+        made.hook.started(runner.machine, environment, made.NOW)
+
+
+def test_an_own_pull_request_that_calls_itself_a_push_is_refused(runner: made.Runner, refused: Refused) -> None:
+    request = {"head": {"repo": {"full_name": made.REPOSITORY}}}
+    with refused(Kind.EVENT, "the event is push"):
+        runner.start("push", made.payload("push", pull_request=request))
+
+
 @pytest.mark.parametrize("event", ["issue_comment", "workflow_run", "repository_dispatch", "release", "create"])
 def test_any_other_event_is_refused(runner: made.Runner, refused: Refused, event: str) -> None:
     with refused(Kind.EVENT, f"the event is {event}"):

@@ -86,7 +86,7 @@ def test_a_workspace_outside_is_refused(runner: made.Runner, refused: Refused, p
 def _mounted(work: Path, kind: str) -> str:
     inner = work / "a b/mount"
     inner.mkdir(parents=True)
-    (work / "before").touch()
+    (work / "0 sorts before").touch()
     if kind == "bind":
         (work.parent / "precious").mkdir()
         (work.parent / "precious/file").touch()
@@ -97,7 +97,7 @@ def _mounted(work: Path, kind: str) -> str:
     try:
         wipe.empty(work)
     except RunnerError as error:
-        left = (work / "before").exists() and (inner / "file").exists()
+        left = (work / "0 sorts before").exists() and (inner / "file").exists()
         return f"{error.kind.name}, all {'there' if left else 'gone'}: {error}"
     return "emptied"
 
