@@ -12,7 +12,7 @@ from isa_proof.errors import ProofError
 _MEMORY_MAP = "Linker script and memory map"
 _CROSS_REFERENCE = "Cross Reference Table"
 _OUTPUT = re.compile(r"([^\s*(]\S*)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)")
-_INPUT = re.compile(r" ([^\s*]\S*|\*fill\*)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)(?:\s+(\S.*))?$")
+_INPUT = re.compile(r" ([^\s*]\S*|\*fill\*)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)(?:\s+(\S.*))?\s*$")
 _SYMBOL = re.compile(r" {16}0x[0-9a-f]+ {16}(\S+)$")
 _NAME_ALONE = re.compile(r" ?[^\s*(]\S*$")
 _REFERENCE = re.compile(r"(\S+)?\s+(\S.*)$")
