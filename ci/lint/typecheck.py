@@ -48,11 +48,13 @@ def _top_level_imports(file: Path) -> Iterator[str]:
 
 def _search(folder: Path, folders: Mapping[Path, list[Path]], imported: set[str]) -> Iterator[Path]:
     """Where the folder's own modules are found by the names that they import each other by, and the only other place that has a name."""
-    package = Path("__init__.py") in {file.relative_to(folder) for file in folders[folder]}
+    outside = folder
+    while outside / "__init__.py" in folders.get(outside, ()):
+        outside = outside.parent
     own = {file.stem for file in folders[folder]}
     rooted = folder.parts[0] in imported
-    if package and not rooted:
-        yield folder.parent
+    if outside != folder and not rooted:
+        yield outside
     elif own & imported:
         yield folder
     homes = defaultdict(set)
@@ -62,7 +64,7 @@ def _search(folder: Path, folders: Mapping[Path, list[Path]], imported: set[str]
             if file.name == "__init__.py":
                 homes[other.name].add(other.parent)
     foreign = imported - own - {folder.name} - set(sys.stdlib_module_names)
-    yield from sorted({home for name in foreign for home in homes[name] if len(homes[name]) == 1 and home not in (folder, folder.parent)})
+    yield from sorted({home for name in foreign for home in homes[name] if len(homes[name]) == 1 and home not in (folder, folder.parent, outside)})
     yield Path()
 
 

@@ -85,12 +85,12 @@ def _use_problems(subject: Subject, uses: Uses, names: dict[str, str], contract:
     level, function = subject.level, names.get(uses.place.function, uses.place.function)
     result = []
     needs = {"vector": "v", "whole-register": "v", "matrix": "xsmtvdotii"}
-    kinds = dict(uses.first)
+    kinds: dict[str, str] = dict(uses.first)
     if "whole-register" in kinds:
         # Said of the more telling instruction; they are vector instructions too.
         kinds.pop("vector", None)
     for kind, instruction in kinds.items():
-        extension: str = needs.get(kind, kind)
+        extension = needs.get(kind, kind)
         if extension in level.extensions:
             continue
         what = {
