@@ -44,7 +44,8 @@ def _results(expectations: str) -> dict[str, Any]:
     state |= {"kernel": "6.18.0-made", "memory_mts": 6400, "temperature_c": 51.5, "throttled": False, "x100_mhz": 2400}
     metrics = []
     for name, metric in sorted(document["metrics"].items()):
-        samples = [{"run": run, "value": metric["value"] * (1 + run / 10000), "wheel": "A"} for run in range(9)]
+        value = metric["value"] if metric["value"] != "unmeasured" else 1.0
+        samples = [{"run": run, "value": value * (1 + run / 10000), "wheel": "A"} for run in range(9)]
         metrics.append({"name": name, "samples": samples, "unit": metric["unit"]})
     return {
         "fingerprint": {"after": state, "before": dict(state)},
@@ -71,7 +72,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool = Path(os.environ["TOOL_WHEEL"])
     shutil.copyfile(tool, folder / "built" / tool.name)
     shutil.copyfile(os.environ["TARGETS"], folder / "targets")
-    for name, document in {"counts": _counts(), "gemm": _results("gemm"), "generate": _results("generation")}.items():
+    for name, document in {"counts": _counts(), "gemm": _results("gemm"), "generate": _results("generation"), "serve": _results("serving")}.items():
         (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
     return folder
 
