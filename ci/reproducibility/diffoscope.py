@@ -34,6 +34,7 @@ def report(tree: Path, one: Path, two: Path) -> str:
     environment = {
         "PATH": os.environ.get("PATH", "/usr/bin"),
         "PYTHONHOME": str(tree / "usr"),
+        "LIBARCHIVE": str(tree / "usr/lib/x86_64-linux-gnu/libarchive.so.13"),
         "MAGIC": str(tree / "usr/lib/file/magic.mgc"),
         "LC_ALL": "C.UTF-8",
         "HOME": "/nonexistent",
