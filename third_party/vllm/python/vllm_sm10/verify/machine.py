@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "vllm_sm10/isa_manifest.json"
 YES, NO, UNKNOWN = "yes", "no", "unknown"
+# The extension that a core's own record tells, and not the levels' list of what is missing.
+_MATRIX = "xsmtvdotii"
 _GLIBC = re.compile(rb"\x00GLIBC_(\d+)\.(\d+)(?=\x00)")
 _TORCH = re.compile(r"torch\b(?!-)")
 
@@ -121,7 +123,8 @@ def levels(found: dict[str, Any], here: Capabilities) -> list[Answer]:
         if not level["vlen"]:
             answers.append(Answer(about, YES, "runs on every core", blocks=False))
             continue
-        cores = [core for core in here.machine if core.vlen == level["vlen"]]
+        matrix = _MATRIX in level["extensions"]
+        cores = [core for core in here.machine if core.vlen == level["vlen"] and (core.matrix or not matrix)]
         unseen = [core for core in here.machine if not core.known]
         places = "; ".join(f"harts {', '.join(map(str, core.harts))} ({core.kind})" for core in cores)
         if cores and (own is None or not own.missing):
