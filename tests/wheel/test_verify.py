@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vllm_sm10 import inventory
 from vllm_sm10.verify import __main__ as command
 from vllm_sm10.verify import bytecode, integrity, machine, record
 from vllm_sm10.verify.files import Installed
@@ -209,6 +210,56 @@ def test_constants_that_are_equal_but_of_another_type_are_told_apart() -> None:
     assert isinstance(compile("x = 1", "f", "exec"), types.CodeType)
     assert bytecode._facts(compile("x = 1", "f", "exec")) != bytecode._facts(compile("x = True", "f", "exec"))
     assert bytecode._facts(compile("x = (0.0,)", "f", "exec")) != bytecode._facts(compile("x = (-0.0,)", "f", "exec"))
+
+
+# ---- What of the manifest runs on a machine
+
+
+def core_type(vlen: int | None, matrix: bool = False, known: bool = True) -> inventory.CoreType:
+    return inventory.CoreType("made core", (0, 1), 1, 2, 3, known, vlen, matrix, "scalar")
+
+
+def capable(*cores: inventory.CoreType, missing: tuple[str, ...] = ()) -> inventory.Capabilities:
+    first = inventory.Core(0, "made core", cores[0].vlen, (), cores[0].matrix)
+    levels = (inventory.Level("x100", 256, ("v", "zvfh"), missing, not missing),)
+    return inventory.Capabilities("_C.abi3.so", "", first, cores, levels, "scalar", "made", (), ())
+
+
+LEVELS = {
+    "levels": [
+        {"level": "a100", "vlen": 1024, "extensions": ["v", "xsmtvdotii"]},
+        {"level": "scalar", "vlen": 0, "extensions": []},
+        {"level": "x100", "vlen": 256, "extensions": ["v", "zvfh"]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("here", "expected", "said"),
+    [
+        (capable(core_type(256)), ["no", "yes", "yes"], "needs VLEN 256, v, zvfh: harts 0, 1 (made core)"),
+        (capable(core_type(256), core_type(1024, matrix=True)), ["yes", "yes", "yes"], "needs VLEN 1024, v, xsmtvdotii: harts 0, 1 (made core)"),
+        (capable(core_type(1024)), ["no", "yes", "no"], "this machine has VLEN 1024, where other levels run"),
+        (capable(core_type(512)), ["no", "yes", "no"], "this machine has VLEN 512, where other levels run"),
+        (capable(core_type(None)), ["no", "yes", "no"], "this machine has no vectors, where other levels run"),
+        (capable(core_type(256), missing=("zvfh",)), ["no", "yes", "no"], "the cores lack zvfh, and run scalar"),
+        (capable(core_type(256), core_type(None, known=False)), ["unknown", "yes", "yes"], "not all cores of this machine could be looked at"),
+    ],
+    ids=["x100", "board", "vlen1024 without matrix unit", "vlen512", "no vectors", "lacking an extension", "hidden cores"],
+)
+def test_each_level_of_the_manifest_is_answered(here: inventory.Capabilities, expected: list[str], said: str) -> None:
+    found = machine.levels(LEVELS, here)
+    assert [answer.verdict for answer in found] == expected
+    assert said in "; ".join(answer.text for answer in found)
+
+
+def test_library_that_cannot_be_loaded_blocks() -> None:
+    def ask() -> inventory.Capabilities:
+        raise ImportError("no torch here")
+
+    (answer,) = machine.core(SOUND, ask)
+    assert (answer.verdict, answer.blocks) == ("no", True)
+    assert "no torch here" in answer.text
 
 
 # ---- The command, on the real wheel
