@@ -37,8 +37,8 @@ def path(variable: str) -> str:
 
 
 @functools.cache
-def run(cell: str, board: str = "board") -> Result:
-    """A cell as Bazel starts it with --config=sm10."""
+def run(cell: str, board: str = "board", ssh: str | None = "SSH") -> Result:
+    """A cell as Bazel starts it with --config=sm10. ssh: what stands for it; None: the locked one itself."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"]))
     files = folder / "board"
     files.mkdir()
@@ -50,7 +50,7 @@ def run(cell: str, board: str = "board") -> Result:
         "XML_OUTPUT_FILE": str(folder / "test.xml"),
         "TEST_TIMEOUT": "600",
     }
-    there = {"BOARD_FOLDER": str(files), "BOARD_GUEST": path("GUEST"), "SM10_BOARD": board, "SM10_SSH": path("SSH")}
+    there = {"BOARD_FOLDER": str(files), "BOARD_GUEST": path("GUEST"), "SM10_BOARD": board} | ({"SM10_SSH": path(ssh)} if ssh else {})
     done = subprocess.run([path(cell)], cwd=folder, env=kept | own | there, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return Result(done.returncode, done.stdout, folder, sorted(entry.name for entry in files.iterdir() if entry.name != "tar.py"))
 
@@ -99,3 +99,8 @@ def test_board_that_does_not_answer_is_named_with_a_remedy() -> None:
 def test_missing_address_is_named_with_a_remedy() -> None:
     result = run("PROGRAM_A100", board="")
     assert result.code == 1 and "SM10_BOARD is not set" in result.log and "./bazelw test --config=sm10" in result.log
+
+
+def test_locked_ssh_is_what_leads_to_a_board() -> None:
+    result = run("PROGRAM_A100", board="nobody@board.invalid", ssh=None)
+    assert result.code == 1 and "ssh: Could not resolve hostname board.invalid" in result.log and "remedy: see that" in result.log, result.log

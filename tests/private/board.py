@@ -8,7 +8,6 @@ import io
 import os
 import pathlib
 import shlex
-import shutil
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
@@ -78,15 +77,19 @@ class Board:
         return {"kernel": kernel, "machine": machine}
 
 
-def find(environ: Mapping[str, str]) -> Board:
-    """The board that the user names."""
+def locked_ssh(tree: pathlib.Path) -> tuple[str, ...]:
+    """OpenSSH's client by its own loader."""
+    libraries = tree / "usr/lib/x86_64-linux-gnu"
+    return (str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries), str(tree / "usr/bin/ssh"))
+
+
+def find(environ: Mapping[str, str], tree: pathlib.Path) -> Board:
+    """The board that the user names. tree: with the locked ssh."""
     where = environ.get(WHERE)
     if not where:
         raise BoardError(f"{WHERE} is not set", f"{WHERE}=[USER@]HOST ./bazelw test --config=sm10 ...")
-    ssh = environ.get(SSH) or shutil.which("ssh")
-    if not ssh:
-        raise BoardError("no ssh is on PATH", f"name the program in {SSH}: it is called as ssh is, with -o OPTION=VALUE, the host and a command")
-    return Board((ssh, "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", where))
+    ssh = (environ[SSH],) if environ.get(SSH) else locked_ssh(tree)
+    return Board((*ssh, "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", where))
 
 
 def run_words(folder: str, variables: Mapping[str, str], seconds: float | None, words: Sequence[str], before: str = "") -> str:

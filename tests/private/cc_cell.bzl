@@ -42,6 +42,7 @@ def _cc_cell_test_impl(ctx):
         "guest": runfiles_path(ctx, guest.config) if guest else None,
         "level": environment.level,
         "program": runfiles_path(ctx, program),
+        "ssh": runfiles_path(ctx, ctx.file._ssh) if environment.kind == "board" else None,
         "start": _start(environment, ctx.attr.code),
         "vlen": environment.vlen,
     }) + "\n")
@@ -52,7 +53,7 @@ def _cc_cell_test_impl(ctx):
         main = ctx.file._main_on_board if environment.kind == "board" else ctx.file._main,
         config = config,
         tree = ctx.attr.exec_tree[TreeInfo],
-        files = [program] + ctx.files._session,
+        files = [program] + ctx.files._session + ([ctx.file._ssh] if environment.kind == "board" else []),
         runfiles = [target[DefaultInfo].default_runfiles] + ([guest.runfiles] if guest else []),
     )
     return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
@@ -70,6 +71,7 @@ cc_cell_test = rule(
         "_main": attr.label(default = "//toolchains/qemu:run_cc_test.py", allow_single_file = True, doc = "The entry point."),
         "_main_on_board": attr.label(default = "//tests/private:run_board_cc.py", allow_single_file = True, doc = "The entry point for a real board."),
         "_session": attr.label(default = "//tests/private:session", doc = "The session's modules."),
+        "_ssh": attr.label(default = "@debian_ssh//:root", allow_single_file = True, doc = "Debian tree with the ssh that leads to a real board."),
     },
     test = True,
 )

@@ -140,6 +140,7 @@ def _board_pytest_test_impl(ctx):
         "heartbeat": ctx.attr.heartbeat,
         "max_skipped": ctx.attr.max_skipped,
         "srcs": [file.short_path for file in ctx.files.srcs],
+        "ssh": runfiles_path(ctx, ctx.file._ssh),
         "workspace": ctx.workspace_name,
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -149,7 +150,7 @@ def _board_pytest_test_impl(ctx):
         main = ctx.file._main,
         config = config,
         tree = ctx.attr.exec_tree[TreeInfo],
-        files = files + ctx.files._session,
+        files = files + ctx.files._session + [ctx.file._ssh],
         runfiles = [],
     )
     return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
@@ -162,6 +163,7 @@ Reports, shards, filters and the rules against empty sessions are those of guest
     attrs = _COMMON_ATTRS | {
         "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the Python that starts the session."),
         "_main": attr.label(default = "//tests/private:run_board_pytest.py", allow_single_file = True, doc = "The entry point."),
+        "_ssh": attr.label(default = "@debian_ssh//:root", allow_single_file = True, doc = "Debian tree with ssh."),
     },
     test = True,
 )

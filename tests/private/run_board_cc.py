@@ -26,7 +26,7 @@ _MOVE = "echo 0 > /proc/set_ai_thread && "
 def run(settings: dict, base: pathlib.Path, words: list[str]) -> int:
     """Runs the program with the test's arguments."""
     test = bazel_env.read(os.environ, bazel_env.HOST_MARGIN)
-    machine = board.find(os.environ)
+    machine = board.find(os.environ, (base / settings["ssh"]).resolve())
     path = base / settings["program"]
     facts = machine.kernel() | {"compiler": "; ".join(elf.compilers(path.read_bytes())), "environment": settings["environment"], "level": settings["level"]}
     folder = machine.send({"program": path}, [])

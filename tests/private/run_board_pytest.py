@@ -57,7 +57,7 @@ def check_python(machine: board.Board, python: str) -> None:
 def run(settings: dict, base: pathlib.Path, extra: list[str]) -> int:
     """Runs the session; the exit code is pytest's unless the report says that nothing was proven."""
     test = bazel_env.read(os.environ)
-    machine = board.find(os.environ)
+    machine = board.find(os.environ, (base / settings["ssh"]).resolve())
     python = os.environ.get(board.PYTHON) or "python3"
     facts = machine.kernel() | {"environment": settings["environment"], "level": settings["environment"]}
     check_python(machine, python)

@@ -14,6 +14,7 @@ _TREES = [
     "lint",
     "python_headers",
     "sanitizers",
+    "ssh",
     "sysroot",
     "worker",
 ]
