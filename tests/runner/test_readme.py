@@ -27,6 +27,7 @@ ELSEWHERE = {
     "gh": "GitHub",
     "git": "a network",
     "ls": "the board's kernel",
+    "python3 -m venv": "vLLM's dependencies",
     "sudo apt-get": "root and a network",
     "sudo chgrp": "root and a registered runner",
     "sudo install": "root",
@@ -73,7 +74,12 @@ def test_check_runs_and_tells_a_remedy_for_each_bad_finding(runner: made.Runner,
 
 def test_the_calibration_s_commands_are_understood() -> None:
     (record,) = [words(line) for line in COMMANDS if line.startswith("sm10-bench ")]
-    assert bench.parse_arguments(record[1:]).against == Path("sm10-gemm")
+    options = bench.parse_arguments(record[1:])
+    assert (options.benchmark, str(options.against), bench.PROGRAM.name) == (
+        "gemm",
+        "$(python3 -c 'import sm10_ci.bench.cli as c; print(c.PROGRAM)')",
+        "sm10-gemm",
+    )
     (calibrate,) = [words(line) for line in COMMANDS if line.startswith("sm10-gates-calibrate ")]
     assert calibrate_cli.parse_arguments(calibrate[1:])
 
