@@ -63,8 +63,8 @@ class Crew {
   Work work_{};
   std::size_t active_ = 0;  // workers of this run
   std::array<Member, kMaxWorkers> members_;
-  alignas(64) std::atomic<std::size_t> next_ = 0;       // slice
-  alignas(64) std::atomic<std::size_t> remaining_ = 0;  // workers
+  alignas(64) std::atomic<std::size_t> next_ = 0;             // slice
+  alignas(64) std::atomic<std::size_t> remaining_ = 0;        // workers
   alignas(64) std::atomic<std::size_t> remaining_first_ = 0;  // slices
   Gate done_;
 };

@@ -95,7 +95,8 @@ std::string describe(const Core& core) {
 void check_core(const char* op, const char* who) {
   const Core core = this_core();
   if (executes_matrix(core)) return;
-  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", describe(core), "; the kernel needs VLEN 1024 and xsmtvdotii. All of torch's threads must "
+  TORCH_CHECK(false, op, ": ", who, " runs on a core with ", describe(core),
+              "; the kernel needs VLEN 1024 and xsmtvdotii. All of torch's threads must "
               "be of the caller's core type: start the work from a thread that stays on its cores. portable=True computes the same bits anywhere, slowly.");
 }
 

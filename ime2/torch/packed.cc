@@ -141,7 +141,7 @@ void multiply_here(const Product& product, bool portable) {
   });
 }
 
-// Workers quantise too: it takes an A100 core a twentieth of the instructions that it takes scalar code.
+// Workers quantise too: by vectors of 32 elements, where the caller has only scalar code, which would take longer than the product.
 void multiply_on_workers(const Product& product) {
   const std::size_t bytes = ime2_packed_activation_bytes(product.m, product.k);
   const Scratch activations(bytes);
@@ -163,14 +163,10 @@ void multiply_on_workers(const Product& product) {
 // `out` is float, its rows dense.
 void multiply(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, bool portable, Place place) {
   const at::Tensor rows = dense_rows(a);
-  const Product product{rows.const_data_ptr<float>(),
-                        static_cast<std::size_t>(rows.stride(0)),
-                        static_cast<std::size_t>(rows.size(0)),
-                        static_cast<std::size_t>(rows.size(1)),
-                        weight.const_data_ptr<std::uint8_t>(),
-                        static_cast<std::size_t>((out.size(1) + kTile - 1) / kTile),
-                        out.mutable_data_ptr<float>(),
-                        static_cast<std::size_t>(out.stride(0))};
+  const Product product{rows.const_data_ptr<float>(),           static_cast<std::size_t>(rows.stride(0)),
+                        static_cast<std::size_t>(rows.size(0)), static_cast<std::size_t>(rows.size(1)),
+                        weight.const_data_ptr<std::uint8_t>(),  static_cast<std::size_t>((out.size(1) + kTile - 1) / kTile),
+                        out.mutable_data_ptr<float>(),          static_cast<std::size_t>(out.stride(0))};
   if (place == Place::workers) return multiply_on_workers(product);
   multiply_here(product, portable);
 }

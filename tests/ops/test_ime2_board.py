@@ -46,6 +46,7 @@ HP, PACKED = "ime2_hp_gemm_cpu", "ime2_gemm_packed"
 ARGUMENTS = {HP: (A, WEIGHT.qweight, WEIGHT.scales), PACKED: (A, packed(WEIGHT))}
 EXPECTED = {HP: hp_gemm(A, WEIGHT), PACKED: gemm_packed(A, WEIGHT)}
 
+
 def worker_names() -> set[str]:
     """Names of this process's threads that are workers'."""
     names = {path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")}

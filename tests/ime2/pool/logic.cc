@@ -231,11 +231,14 @@ void print_failures() {
     std::atomic<std::size_t> ran = 0;
     std::barrier all(static_cast<std::ptrdiff_t>(workers));
     try {
-      pool::run(50, workers, [&](std::size_t slice, std::size_t) {
-        if (slice < workers) all.arrive_and_wait();
-        ran++;
-        if (slice >= 2) throw std::out_of_range("slice " + std::to_string(slice));
-      }, 10);
+      pool::run(
+          50, workers,
+          [&](std::size_t slice, std::size_t) {
+            if (slice < workers) all.arrive_and_wait();
+            ran++;
+            if (slice >= 2) throw std::out_of_range("slice " + std::to_string(slice));
+          },
+          10);
       std::printf("no exception\n");
     } catch (const std::out_of_range& error) {
       std::printf("out_of_range %s ran %zu\n", error.what(), ran.load());
