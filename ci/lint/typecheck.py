@@ -72,7 +72,7 @@ def check(root: Path, group: Group, cache: Path) -> str:
     """What mypy says against a group; empty if nothing. The current folder must be `root`."""
     from mypy import api  # a locked package that only this check needs
 
-    os.environ["MYPYPATH"] = os.pathsep.join(str(root.resolve() / place) for place in group.search)  # as mypy sees the current folder
+    os.environ["MYPYPATH"] = os.pathsep.join(str(root.resolve() / place) for place in group.search)
     options = ["--config-file", CONFIG, "--cache-dir", str(cache), "--no-error-summary", "--no-color-output"]
     output, problems, status = api.run([*options, *map(str, group.files)])
     return output + problems if status else ""

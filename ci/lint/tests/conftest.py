@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from ci.lint.tools import FORMAT_COMMAND, Program
+from ci.lint.tools import FORMAT_COMMAND, Program, located
 
 
 def folder(kind: str) -> Path:
-    return Path(os.environ[f"SOURCES_{kind.upper()}"]).absolute()
+    return located(f"SOURCES_{kind.upper()}")
 
 
 def files(kind: str, *suffixes: str) -> list[str]:

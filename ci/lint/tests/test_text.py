@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file has what each check of ci/lint/checks.py asks for, and no link in the documents is dead."""
 
-import os
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -9,6 +8,7 @@ from conftest import files, folder
 
 from ci.lint.checks import CHECKS, Check
 from ci.lint.links import dead_links
+from ci.lint.tools import located
 
 # Signed and binary: test data that must stay as it was made.
 AS_MADE = ("third_party/debian/tests/signed/",)
@@ -27,7 +27,7 @@ def test_every_file_passes(check: Check) -> None:
 
 
 def test_no_file_names_the_folder_where_the_workspace_lies() -> None:
-    place = Path(os.environ["WORKSPACE_PATH"]).read_text().strip()
+    place = located("WORKSPACE_PATH").read_text().strip()
     several = len(Path(place).parts) > 2  # a name alone may stand for anything
     assert [str(path) for path, text in texts("all").items() if several and place in text] == []
 
