@@ -21,12 +21,19 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Session:
-    """facts: of the Python that ran. collected: all cases that were to run. cases: those that began. running: the one that had not ended."""
+    """facts: of the Python that ran. collected: all cases that were to run. cases: those that began. unfinished: those of them that had not ended,
+    one for each process that runs cases.
+    """
 
     facts: dict[str, str]
     collected: tuple[str, ...]
     cases: dict[str, Case]
-    running: str | None
+    unfinished: tuple[str, ...]
+
+    @property
+    def running(self) -> str | None:
+        """The last that began and had not ended."""
+        return self.unfinished[-1] if self.unfinished else None
 
     @property
     def not_run(self) -> tuple[str, ...]:
@@ -59,7 +66,7 @@ def read(path: pathlib.Path) -> Session:
     facts: dict[str, str] = {}
     collected: tuple[str, ...] = ()
     cases: dict[str, Case] = {}
-    running: str | None = None
+    unfinished: list[str] = []
     for event in _events(path):
         name = event.get("case", "")
         if event["event"] == "facts":
@@ -67,10 +74,10 @@ def read(path: pathlib.Path) -> Session:
         elif event["event"] == "collected":
             collected = tuple(event["cases"])
         elif event["event"] == "start":
-            running = name
+            unfinished.append(name)
             cases[name] = Case()
         elif event["event"] == "result":
             _note(cases.setdefault(name, Case()), event)
-        elif event["event"] == "end" and running == name:
-            running = None
-    return Session(facts=facts, collected=collected, cases=cases, running=running)
+        elif event["event"] == "end" and name in unfinished:
+            unfinished.remove(name)
+    return Session(facts=facts, collected=collected, cases=cases, unfinished=tuple(unfinished))

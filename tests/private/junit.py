@@ -98,16 +98,16 @@ def _bytes(suites: list[ElementTree.Element]) -> bytes:
 
 
 def from_journal(session: Session, reason: str, stacks: str, facts: Mapping[str, str]) -> bytes:
-    """Ended cases as they ended; an error with the reason and the stacks for the case that was running; an error for each case whose turn never came."""
+    """Ended cases as they ended; an error with the reason and the stacks for each case that was running; an error for each case whose turn never came."""
     suite = ElementTree.Element("testsuite", name="pytest")
     for name, case in session.cases.items():
-        if name != session.running:
+        if name not in session.unfinished:
             _add_ended(suite, name, case)
-    broken = session.running or OUTSIDE
-    element = _add(suite, broken)
-    _mark(element, "error", reason, f"{reason}\n{stacks}")
+    broken = session.unfinished or (OUTSIDE,)
+    for name in broken:
+        _mark(_add(suite, name), "error", reason, f"{reason}\n{stacks}")
     for name in session.not_run:
-        _mark(_add(suite, name), "error", "not run: the session had ended", f"{reason}, in {broken}")
+        _mark(_add(suite, name), "error", "not run: the session had ended", f"{reason}, in {', '.join(broken)}")
     suite.set("tests", str(len(suite.findall("testcase"))))
     for attribute, kind in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(attribute, str(len(suite.findall(f"testcase/{kind}"))))

@@ -97,7 +97,7 @@ def host_pytest_matrix(name, *, environments = ["host_model"], elsewhere = "", e
     def make(target, environment, _code, _compiler, values):
         host_pytest_test(name = target, environment = environment, **values)
 
-    _cells(name, plan, tags, _checked(name, merge_parameters(parameters, plan, compilers, _COMMON + ["imports", "overlays"])), make, compilers = compilers, tested_by = attributes)
+    _cells(name, plan, tags, _checked(name, merge_parameters(parameters, plan, compilers, _COMMON + ["imports", "overlays", "workers"])), make, compilers = compilers, tested_by = attributes)
 
 def cc_matrix(name, *, target, requires = [], environments = None, elsewhere = "", excluded = {}, parameters = {}, compilers = COMPILERS[:1], tags = [], **attributes):
     """A cc_test or cc_binary built for and run in each of ENVIRONMENTS: `NAME_ENVIRONMENT[_clang]`, and the suite `NAME`.

@@ -100,6 +100,7 @@ def _host_pytest_test_impl(ctx):
         "max_skipped": ctx.attr.max_skipped,
         "overlays": [tree_entry(ctx, overlay[TreeInfo]) for overlay in ctx.attr.overlays],
         "srcs": [file.short_path for file in ctx.files.srcs],
+        "workers": ctx.attr.workers,
         "workspace": ctx.workspace_name,
     }) + "\n")
     executable = ctx.actions.declare_file(ctx.label.name)
@@ -123,6 +124,10 @@ The current folder is the workspace's runfiles folder. Reports, shards, filters 
         "exec_tree": attr.label(default = "//toolchains/qemu:debian_exec", providers = [TreeInfo], doc = "Debian tree with the exec Python."),
         "imports": attr.string_list(doc = "Workspace folders that the tests import modules from; the modules themselves are data."),
         "overlays": attr.label_list(default = ["//toolchains/qemu:pypi_exec"], providers = [TreeInfo], doc = "Trees of installed Python packages; pytest must be in one."),
+        "workers": attr.int(
+            default = 1,
+            doc = "Processes that the cases are spread over (pytest-xdist); give the target the tag cpu:N too. Pays for a long test with many independent cases.",
+        ),
         "_main": attr.label(default = "//tests/private:run_host_pytest.py", allow_single_file = True, doc = "The entry point."),
     },
     test = True,

@@ -34,6 +34,16 @@ def run_pytest(workspace: pathlib.Path, words: list[str]) -> int:
     return int(pytest.main(words))
 
 
+def workers(count: int) -> list[str]:
+    """pytest-xdist's options for several processes: the locked Python must be started by its own loader, and finds its packages by PYTHONPATH."""
+    if count < 2:
+        return []
+    libraries = pathlib.Path(sys.executable).parents[1] / "lib/x86_64-linux-gnu"
+    loader = [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries), "--argv0", sys.executable, sys.executable, "-B"]
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    return ["--dist=worksteal", f"--tx={count}*popen//python={' '.join(loader)}"]
+
+
 def main() -> int:
     """--config and --base come from the rule; further arguments go to pytest."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -53,7 +63,7 @@ def main() -> int:
     session = Session("host_pytest_test", test.report, results, facts.of_host(settings["environment"]))
     session.begin()
     outcome = supervise.run_here(
-        lambda: run_pytest(workspace, [*words, *settings["args"], *extra, *settings["srcs"]]),
+        lambda: run_pytest(workspace, [*words, *workers(settings["workers"]), *settings["args"], *extra, *settings["srcs"]]),
         supervise.Limits(time_limit=test.time_limit, heartbeat=settings["heartbeat"], doing=session.doing),
     )
     return session.conclude(outcome, settings["max_skipped"])

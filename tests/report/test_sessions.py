@@ -191,3 +191,17 @@ def test_report_of_a_guest_names_the_emulators_version() -> None:
 def test_report_of_the_host_says_so() -> None:
     found = run("host", "names").properties()
     assert found["environment"] == "host" and found["machine"] == os.uname().machine
+
+
+def test_cases_of_several_processes_are_reported_once_each() -> None:
+    assert run("host_workers", "names").kinds() | {"test_before": "passed", "test_after": "passed"} == run("host_workers", "names").kinds()
+
+
+def test_hanging_session_of_several_processes_is_an_error_at_the_case_that_hangs() -> None:
+    kinds = run("host_workers", "hanging", HANG["host"]).kinds()
+    assert kinds["test_hanging"] == "error" and set(kinds) == {"test_before", "test_hanging", "test_after"}
+
+
+def test_killed_process_of_several_is_an_error_of_its_case() -> None:
+    report = run("host_workers", "killed")
+    assert report.code == 1 and report.kinds()["test_killed"] == "error" and set(report.kinds()) >= {"test_before", "test_killed", "test_after"}

@@ -48,12 +48,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What will run."""
-    _write({"event": "collected", "cases": [item.nodeid for item in session.items]})
+    event = {"event": "collected", "cases": [item.nodeid for item in session.items]}
+    # With pytest-xdist each process collects the same, and the one that tells of the cases' ends collects nothing.
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
+        _append(event)
+    elif session.items:
+        _write(event)
 
 
 def _write(event: dict[str, object]) -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        _append(event)
+
+
+def _append(event: dict[str, object]) -> None:
     path = os.environ.get("SM10_JOURNAL")
-    if path and "PYTEST_XDIST_WORKER" not in os.environ:
+    if path:
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(event) + "\n")
 
@@ -65,7 +75,7 @@ def _stacks() -> TextIO:
     """Open for as long as the process lives: the handlers write to its descriptor."""
     global _stack_file
     if _stack_file is None:
-        _stack_file = open(os.environ["SM10_STACKS"], "w", encoding="utf-8")
+        _stack_file = open(os.environ["SM10_STACKS"], "a", encoding="utf-8")
     return _stack_file
 
 
