@@ -16,8 +16,6 @@ import pytest
 from ci.runner import places, plan, setup
 from ci.runner.faults import Kind
 
-_PLACES = ("etc", "srv", "usr/local", "var/lib")
-
 
 @pytest.fixture
 def installed(runner: made.Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> made.Runner:
@@ -30,21 +28,41 @@ def installed(runner: made.Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     return runner
 
 
+def _enter(root: Path) -> None:
+    """Makes a made board's folder the machine: with this one's programs, its own processes, and shared memory of its own."""
+    for path in sorted(Path("/usr").iterdir()):
+        if path.is_dir() and path.name != "local":
+            (root / "usr" / path.name).mkdir()
+            namespace.mount(str(path), root / "usr" / path.name, flags=namespace.MS_BIND | namespace.MS_REC)
+    for name in ("bin", "lib", "lib64", "sbin"):
+        (root / name).symlink_to(f"usr/{name}")
+    namespace.mount("proc", root / "proc", "proc")
+    namespace.mount("/dev", root / "dev", flags=namespace.MS_BIND | namespace.MS_REC)
+    namespace.mount("tmpfs", root / "dev/shm", "tmpfs")
+    (root / "dev/shm/left").touch()
+    os.chroot(root)
+    os.chdir("/")
+
+
 def hook(runner: made.Runner, moment: str, event: str, content: dict[str, Any], **changes: str) -> str:
-    """Exit code and output of a hook on a machine whose /etc, /srv, /usr/local and /var/lib are the made board's."""
+    """Exit code and output of a hook on the made board."""
     environment = {name: value.replace(str(runner.root), "") for name, value in runner.environment(event, content, **changes).items()}
 
     def inside() -> str:
-        for place in _PLACES:
-            namespace.mount(str(runner.root / place), "/" + place, flags=namespace.MS_BIND | namespace.MS_REC)
-        # The machine's own is not the job's to empty.
-        namespace.mount("tmpfs", "/dev/shm", "tmpfs")
-        Path("/dev/shm/left").touch()
+        _enter(runner.root)
         words = ["bash", "-e", f"/{places.PROGRAM}/{moment}.sh"]
         done = subprocess.run(words, env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return f"{done.returncode} {done.stdout} /dev/shm: {os.listdir('/dev/shm')}"
 
-    return namespace.run(inside)
+    try:
+        return namespace.run(inside)
+    finally:
+        # The mounts were the namespace's; what they stood on is left.
+        for name in ("bin", "lib", "lib64", "sbin"):
+            (runner.root / name).unlink(missing_ok=True)
+        for path in (runner.root / "usr").iterdir():
+            if path.name != "local":
+                path.rmdir()
 
 
 def fresh(event: str) -> dict[str, Any]:
