@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What will run."""
-    event = {"event": "collected", "cases": [item.nodeid for item in session.items]}
+    event: dict[str, object] = {"event": "collected", "cases": [item.nodeid for item in session.items]}
     # With pytest-xdist each process collects the same, and the one that tells of the cases' ends collects nothing.
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
         _append(event)
