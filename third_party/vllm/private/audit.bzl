@@ -27,7 +27,7 @@ def _library_audit_impl(ctx):
 
 library_audit = rule(
     implementation = _library_audit_impl,
-    doc = "Report on a riscv64 library; building it fails when a path, a symbol or a dependency is in it that must not be. What instructions it holds: isa_proof.bzl.",
+    doc = "Report on a riscv64 library; building it fails on a path, a symbol or a dependency that must not be in it. Its instructions: isa_proof.bzl.",
     attrs = {
         "library": attr.label(
             doc = "The shared library.",

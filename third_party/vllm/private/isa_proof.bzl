@@ -20,10 +20,10 @@ ISA_PROOF_ATTRS = {
         values = ["fail", "record"],
         doc = "fail: a breach fails the build. record: it is the proof's output instead; for tests of the proof, which say testonly.",
     ),
-    "_isa_contract": attr.label(
+    "isa_contract": attr.label(
         default = "//toolchains/isa:contract",
         allow_single_file = True,
-        doc = "The levels.",
+        doc = "The levels, as JSON. Another than toolchains/isa's is for tests.",
     ),
     "_isa_proof": attr.label(
         default = "//third_party/vllm/tools:isa_proof",
@@ -56,14 +56,14 @@ def _prove(ctx, command, output, inputs, what, add):
     arguments.add(command)
     for name in _BINUTILS:
         arguments.add("--" + name, getattr(ctx.executable, "_" + name))
-    arguments.add("--contract", ctx.file._isa_contract)
+    arguments.add("--contract", ctx.file.isa_contract)
     arguments.add("--out", output)
     add(arguments)
     ctx.actions.run(
         executable = ctx.executable._python,
         arguments = [arguments],
         inputs = depset(
-            ctx.files._isa_proof + [ctx.file._isa_contract] + inputs,
+            ctx.files._isa_proof + [ctx.file.isa_contract] + inputs,
             transitive = [tool_inputs(ctx.attr._python, *tools)],
         ),
         outputs = [output],
@@ -144,13 +144,13 @@ def _isa_manifest_impl(ctx):
     arguments = ctx.actions.args()
     arguments.add([file for file in ctx.files._isa_proof if file.basename == "__main__.py"][0].dirname)
     arguments.add("manifest")
-    arguments.add("--contract", ctx.file._isa_contract)
+    arguments.add("--contract", ctx.file.isa_contract)
     arguments.add("--out", output)
     arguments.add_all(facts, before_each = "--library")
     ctx.actions.run(
         executable = ctx.executable._python,
         arguments = [arguments],
-        inputs = depset(ctx.files._isa_proof + facts + [ctx.file._isa_contract], transitive = [tool_inputs(ctx.attr._python)]),
+        inputs = depset(ctx.files._isa_proof + facts + [ctx.file.isa_contract], transitive = [tool_inputs(ctx.attr._python)]),
         outputs = [output],
         mnemonic = "IsaManifest",
         progress_message = "Writing %{output}",
@@ -170,5 +170,5 @@ isa_manifest = rule(
             doc = "The file.",
             mandatory = True,
         ),
-    } | {name: ISA_PROOF_ATTRS[name] for name in ["_isa_contract", "_isa_proof", "_python"]},
+    } | {name: ISA_PROOF_ATTRS[name] for name in ["isa_contract", "_isa_proof", "_python"]},
 )

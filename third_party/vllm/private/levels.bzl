@@ -216,6 +216,7 @@ def _prove_library(ctx, library, link_map, linked, plain, stubs):
     kernels = [target[LevelKernelsInfo] for target in ctx.attr.levels + ctx.attr.parts]
     keep = ctx.attr.plan[LevelPlanInfo].keep
     description = struct(
+        guards = ctx.attr.guards,
         kernels = [
             struct(
                 facts = [file.path for file in info.facts],
@@ -237,7 +238,7 @@ def _prove_library(ctx, library, link_map, linked, plain, stubs):
     inputs = [library, link_map, ctx.file.sysroot] + linked + facts.values()
     for info in kernels:
         inputs += info.facts + [info.link_map, keep[info.level]]
-    return prove_library(ctx, description, inputs)
+    return prove_library(ctx, description, inputs), facts.values()
 
 def _level_library_impl(ctx):
     plan = ctx.attr.plan[LevelPlanInfo]
@@ -304,11 +305,11 @@ def _level_library_impl(ctx):
         mnemonic = "LevelLink",
         progress_message = "Linking %{output}",
     )
-    facts = _prove_library(ctx, output, link_map, linked, plain, stubs)
+    facts, facts_of_objects = _prove_library(ctx, output, link_map, linked, plain, stubs)
     return [
         DefaultInfo(files = depset([output])),
         IsaFactsInfo(facts = facts),
-        OutputGroupInfo(_validation = depset([facts])),
+        OutputGroupInfo(_validation = depset([facts] + facts_of_objects)),
     ]
 
 level_library = rule(
@@ -317,6 +318,9 @@ level_library = rule(
     # One configuration for all that is not a level's, whatever platform the command line names.
     cfg = level_transition,
     attrs = ISA_PROOF_ATTRS | {
+        "guards": attr.string_list(
+            doc = "C++ names of the functions that ask for the core: an object that enters a part without calling one fails the build.",
+        ),
         "level": attr.string(
             doc = "Level of what runs on every core.",
             default = "scalar",

@@ -100,8 +100,11 @@ def scan(disassembly: Iterable[str]) -> Scan:
             mnemonic = fields[1].rstrip()
             initial = mnemonic[0]
             if initial == ".":
-                (unnamed if mnemonic == ".insn" else data).append((place, fields[2].strip() if mnemonic == ".insn" else line.split("\t", 1)[1].strip()))
-                counts.total += mnemonic == ".insn"
+                if mnemonic == ".insn":
+                    unnamed.append((place, fields[2].strip()))
+                    counts.total += 1
+                else:
+                    data.append((place, " ".join(field.strip() for field in fields[1:])))
                 continue
             counts.total += 1
             if initial == "v":

@@ -5,6 +5,7 @@ executable byte is of an object whose level is known.
 The description (JSON) of a library of one level has library, module and level. That of one with several has also
   map      the link's map
   plain    objects of `level`: facts, the file that was linked, whether it holds the stubs
+  guards   C++ names of functions that ask for the core before a part is entered
   kernels  levels: facts of their objects, the object that was linked and the map of the link that made it, the symbols
            that stay global (keep), the section of their code, and whether it is a part (called by name, no stubs)
 """
@@ -24,7 +25,7 @@ from isa_proof.contract import Contract
 from isa_proof.disassembly import Counts, disassemble
 from isa_proof.errors import ProofError, refuse
 from isa_proof.linkmap import GENERATED, LinkMap
-from isa_proof.objects import PROBES, Facts, Subject
+from isa_proof.objects import Facts, Subject
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,11 +59,16 @@ class Library:
     level: str
     plain: tuple[Plain, ...]
     kernels: tuple[Kernels, ...]
+    guards: tuple[str, ...]
     map: LinkMap | None
 
 
 def _facts(path: str) -> Facts:
-    return Facts.from_json(Path(path).read_text())
+    text = Path(path).read_text()
+    if not text.startswith("{"):
+        # What --record left.
+        raise ProofError(text.strip())
+    return Facts.from_json(text)
 
 
 def _kernels(data: dict[str, Any]) -> Kernels:
@@ -83,7 +89,7 @@ def read(description: Path) -> Library:
     plain = tuple(Plain(_facts(row["facts"]), row["linked"], row["stubs"]) for row in data.get("plain", []))
     kernels = tuple(_kernels(row) for row in data.get("kernels", []))
     link_map = linkmap.parse(Path(data["map"]).read_text()) if "map" in data else None
-    return Library(data["module"], Path(data["library"]), data["level"], plain, kernels, link_map)
+    return Library(data["module"], Path(data["library"]), data["level"], plain, kernels, tuple(data.get("guards", [])), link_map)
 
 
 # ---- What leaves a level
@@ -96,45 +102,84 @@ def kept_problems(kernels: Kernels, symbols: Iterable[binutils.Symbol], names: d
     for symbol in symbols:
         if symbol.binding == "LOCAL" or symbol.section == "UND":
             continue
-        name = names.get(symbol.name, symbol.name)
-        definers = [one.name for one in kernels.objects if symbol.name in one.defines or symbol.name in one.weak] or [where]
+        # The name before level_library's renaming.
+        plain = symbol.name.removeprefix(f"vml_{kernels.level}_")
+        name = names.get(plain, plain)
+        having = [one for one in kernels.objects if plain in one.defines or plain in one.weak]
+        definer = having[0].name if having else where
+        instruction = next((f", with `{one.vector_functions[plain]}`" for one in having if plain in one.vector_functions), "")
         if symbol.name not in kernels.keep:
             result.append(
-                f"{definers[0]} (level {kernels.level}): {name} stays visible outside the level (binding {symbol.binding}), so code of other levels can be linked to it; "
+                f"{definer} (level {kernels.level}): function {name}{instruction} stays visible outside the level (binding {symbol.binding}), "
+                "so code of other levels can be linked to it; "
                 "compile the level with -fno-gnu-unique, or make the symbol static"
             )
         elif symbol.binding != "GLOBAL":
             result.append(
-                f"{definers[0]} (level {kernels.level}): {name} is an inline or template function (binding {symbol.binding}) and would serve other levels' calls of it; "
+                f"{definer} (level {kernels.level}): function {name}{instruction} is an inline or template function (binding {symbol.binding}) "
+                "and would serve other levels' calls of it; "
                 "declare the caller's own copy, or give the level a function of its own name that is not inline"
             )
     return result
 
 
-def resolution_problems(link_map: LinkMap, level_of: dict[str, str], gates: frozenset[str], open_files: frozenset[str], base: str, names: dict[str, str]) -> list[str]:
-    """Symbols that an object takes from one of a more specific level. `gates` may enter any level; anything may enter `open_files`."""
+@dataclasses.dataclass(frozen=True)
+class Linked:
+    """The files of a link: level and title of each. `gates` may enter any level; anything may enter `parts`."""
+
+    level_of: dict[str, str]
+    base: str
+    title_of: dict[str, str] = dataclasses.field(default_factory=dict)
+    gates: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
+
+    def describe(self, file: str) -> str:
+        """For messages."""
+        return f"{self.title_of.get(file, file)} (level {self.level_of.get(file, self.base)})"
+
+
+def resolution_problems(link_map: LinkMap, linked: Linked, names: dict[str, str]) -> list[str]:
+    """Symbols that an object takes from one of a more specific level."""
     result = []
     for symbol, files in sorted(link_map.users.items()):
         definer = link_map.definers.get(symbol)
-        if definer not in level_of or level_of[definer] == base or definer in open_files:
+        if definer is None or definer in linked.parts or linked.level_of.get(definer, linked.base) == linked.base:
             continue
+        level = linked.level_of[definer]
         for user in files:
-            if user == definer or user in gates or level_of.get(user, base) == level_of[definer]:
-                continue
-            result.append(
-                f"{user} (level {level_of.get(user, base)}): {names.get(symbol, symbol)} is taken from {definer} (level {level_of[definer]}); "
-                "an inline or weak function is shared by two levels: link the level through level_kernels and level_library, which keep its copy to itself, or make the function static"
-            )
+            if user != definer and user not in linked.gates and linked.level_of.get(user, linked.base) != level:
+                result.append(
+                    f"{linked.describe(user)}: function {names.get(symbol, symbol)} is taken from {linked.describe(definer)}; "
+                    "call the op by its own name, which is the stub's; "
+                    "if it is an inline or weak function that both have, link the level through level_kernels and level_library, which keep its copy to itself"
+                )
     return result
 
 
-def virtual_problems(kernels: Kernels) -> list[str]:
+def guard_problems(link_map: LinkMap, linked: Linked, guards: Iterable[str], names: dict[str, str]) -> list[str]:
+    """Objects that name a part's entry and never ask for the core."""
+    symbols = {guard: [symbol for symbol in link_map.users if names.get(symbol, symbol).partition("(")[0] == guard] for guard in guards}
+    result = [f"guard {guard}: no object has a function of that name; correct level_library's `guards`" for guard, found in symbols.items() if not found]
+    asking = {file for found in symbols.values() for symbol in found for file in link_map.users[symbol]}
+    for symbol, files in sorted(link_map.users.items()):
+        if (definer := link_map.definers.get(symbol)) in linked.parts:
+            assert definer is not None
+            result += [
+                f"{linked.describe(user)}: it enters {names.get(symbol, symbol)} of {linked.describe(definer)} and never asks which core its thread is on; "
+                f"call {' or '.join(guards) or 'a guard'} first, in each thread that enters"
+                for user in files
+                if user != definer and user not in asking
+            ]
+    return result
+
+
+def virtual_problems(kernels: Kernels, names: dict[str, str]) -> list[str]:
     """Virtual functions with vector code: their object may leave with a tensor and be destroyed by a thread on a core of another VLEN."""
     vector = {name: (one, text) for one in kernels.objects for name, text in one.vector_functions.items()}
     found = {name for one in kernels.objects for name in one.virtual_functions if name in vector}
     return [
-        f"{vector[name][0].name} (level {kernels.level}): virtual function {name}: `{vector[name][1]}` is a vector instruction, and an object of the class may leave with a tensor "
-        "and be destroyed on a core of another VLEN; compile the class's file at scalar"
+        f"{vector[name][0].name} (level {kernels.level}): virtual function {names.get(name, name)}: `{vector[name][1]}` is a vector instruction, "
+        "and an object of the class may leave with a tensor and be destroyed on a core of another VLEN; compile the class's file at scalar"
         for name in sorted(found)
     ]
 
@@ -231,9 +276,14 @@ def _placed(library: Library, facts: dict[str, Facts], sections: list[binutils.S
         expected, levels = _expected(library, section.name, facts)
         counts = found.get(section.name, Counts())
         if len(levels) != 1:
-            problems.append(f"{library.module}: section {section.name} holds code of {', '.join(sorted(levels)) or 'no known level'}; a section must be of one level")
+            problems.append(
+                f"{library.module}: section {section.name} holds code of {', '.join(sorted(levels)) or 'no known level'}; a section must be of one level"
+            )
         if not _same(expected, counts):
-            problems.append(f"{library.module}: section {section.name} has {_describe(counts)}, its objects {_describe(expected)}; objects were changed after they were proven")
+            problems.append(
+                f"{library.module}: section {section.name} has {_describe(counts)}, its objects {_describe(expected)}; "
+                "objects were changed after they were proven"
+            )
         result.append(Placed(section, min(levels, default=""), expected, counts))
     refuse(problems)
     return result
@@ -277,7 +327,10 @@ def _entry_rows(library: Library, names: dict[str, str]) -> list[dict[str, Any]]
     for one in library.kernels:
         for symbol in one.keep:
             levels.setdefault(symbol.removeprefix(f"vml_{one.level}_"), set()).add(one.level)
-    return [{"function": names.get(symbol, symbol), "levels": sorted(having), "library": library.module, "symbol": symbol} for symbol, having in sorted(levels.items())]
+    return [
+        {"function": names.get(symbol, symbol), "levels": sorted(having), "library": library.module, "symbol": symbol}
+        for symbol, having in sorted(levels.items())
+    ]
 
 
 def _library_row(library: Library, content: bytes) -> dict[str, Any]:
@@ -304,21 +357,25 @@ def _of_one_level(library: Library, contract: Contract, tools: binutils.Tools) -
 def _of_levels(library: Library, contract: Contract, tools: binutils.Tools) -> dict[str, Any]:
     assert library.map is not None
     names: dict[str, str] = {}
-    for one in library.plain:
-        names |= binutils.demangled(tools, Path(one.linked))
+    for file in [one.linked for one in library.plain] + [one.linked for one in library.kernels]:
+        names |= binutils.demangled(tools, Path(file))
     problems = []
     for level in library.kernels:
         symbols = binutils.parse_symbols(binutils.output([tools.readelf, "--wide", "--symbols", level.linked]))
-        problems += kept_problems(level, symbols, names) + virtual_problems(level)
-    level_of = {one.linked: one.facts.level for one in library.plain} | {one.linked: one.level for one in library.kernels}
-    gates = frozenset(one.linked for one in library.plain if one.stubs)
-    parts = frozenset(one.linked for one in library.kernels if one.part)
-    problems += resolution_problems(library.map, level_of, gates, parts, library.level, names)
+        problems += kept_problems(level, symbols, names) + virtual_problems(level, names)
+    linked = Linked(
+        level_of={one.linked: one.facts.level for one in library.plain} | {one.linked: one.level for one in library.kernels},
+        base=library.level,
+        title_of={one.linked: one.facts.name for one in library.plain} | {one.linked: Path(one.linked).name for one in library.kernels},
+        gates=frozenset(one.linked for one in library.plain if one.stubs),
+        parts=frozenset(one.linked for one in library.kernels if one.part),
+    )
+    problems += resolution_problems(library.map, linked, names) + guard_problems(library.map, linked, library.guards, names)
     refuse(problems)
     text = binutils.output([tools.readelf, "--wide", "--section-headers", "--dyn-syms", library.path])
     executable = [section for section in binutils.parse_sections(text) if section.executable]
     exported = {symbol.name.partition("@")[0] for symbol in binutils.parse_symbols(text) if symbol.section != "UND"}
-    toolchain = _toolchain_objects(library.map, {section.name for section in executable}, set(level_of), contract, library.level, tools)
+    toolchain = _toolchain_objects(library.map, {section.name for section in executable}, set(linked.level_of), contract, library.level, tools)
     facts = {one.linked: one.facts for one in library.plain} | toolchain
     placed = _placed(library, facts, executable, _scan(library.path, contract, tools))
     content = library.path.read_bytes()
@@ -339,6 +396,3 @@ def prove(library: Library, contract: Contract, tools: binutils.Tools) -> str:
     """Facts of a library as JSON; ProofError if it breaks the contract."""
     rows = _of_levels(library, contract, tools) if library.map is not None else _of_one_level(library, contract, tools)
     return json.dumps(rows, sort_keys=True) + "\n"
-
-
-__all__ = ["PROBES", "Library", "coverage_problems", "kept_problems", "prove", "read", "resolution_problems", "virtual_problems"]
