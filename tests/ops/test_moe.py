@@ -20,7 +20,6 @@ from tolerance import (
     exp_relative_error,
     rounding,
     tanh_absolute_error,
-    unit_roundoff,
 )
 
 EXPERTS, HIDDEN, INNER = 4, 64, 64
@@ -95,7 +94,7 @@ def one_expert(layer: Layer, expert: int, act: str, x: torch.Tensor) -> Pair:
     inner, own, slope = gated(act, both)
     size = error.view(-1, 2).amax(-1) if act == "swigluoai" else torch.maximum(*error.chunk(2))
     # The activation is rounded to the layer's type before the second product.
-    inner_error = own + slope * size + unit_roundoff(dtype) * inner.abs()
+    inner_error = own + slope * size + rounding(inner, dtype)
     out = w2 @ inner
     bound = w2.abs() @ inner_error + dot_error(w2.abs() @ inner.abs(), inner.numel() + 1)
     if layer.b2 is not None:
