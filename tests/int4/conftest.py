@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that vLLM reads when it is imported, and models loaded without an engine."""
+"""Settings that vLLM reads when it is imported, models loaded without an engine, and engines that the tests share."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +20,13 @@ os.environ["VLLM_NO_USAGE_STATS"] = "1"
 sys.path.append(str(Path(__file__).parents[1] / "e2e"))
 
 import torch  # noqa: E402
+from engine import Case, generate  # noqa: E402
+from tiny_models import prompts, write_checkpoint  # noqa: E402
+
+if TYPE_CHECKING:
+    from vllm import LLM
+
+CASES = [Case("llama", "float32"), Case("qwen2", "bfloat16")]
 
 Load = Callable[..., torch.nn.Module]
 
@@ -46,3 +55,45 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
     yield call
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
+
+
+def start(folder: Path, dtype: str) -> LLM:
+    from vllm import LLM
+
+    return LLM(str(folder), quantization="ime2", dtype=dtype, kv_cache_memory_bytes=64 << 20, max_model_len=256, max_num_seqs=len(prompts()), seed=0)
+
+
+def stop(llm: LLM) -> None:
+    llm.llm_engine.engine_core.shutdown()
+    del llm
+    gc.collect()
+
+
+def answers(outputs: list) -> list[tuple[list[int], list[dict[int, float]]]]:
+    """Tokens and log-probabilities, to be compared exactly."""
+    found = [output.outputs[0] for output in outputs]
+    return [(list(answer.token_ids), [{token: one.logprob for token, one in step.items()} for step in answer.logprobs]) for answer in found]
+
+
+@pytest.fixture(scope="session", params=CASES, ids=str)
+def case(request: pytest.FixtureRequest) -> Case:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def folder(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    write_checkpoint(case.model, case.dtype, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def llm(case: Case, folder: Path) -> Iterator[LLM]:
+    engine = start(folder, case.dtype)
+    yield engine
+    stop(engine)
+
+
+@pytest.fixture(scope="session")
+def outputs(llm: LLM) -> list:
+    return generate(llm, prompts())

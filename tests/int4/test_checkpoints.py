@@ -118,3 +118,10 @@ def test_a_setting_that_is_no_switch_is_refused(load: Load, tmp_path: Path, monk
     write_checkpoint(LLAMA, "bfloat16", tmp_path)
     with pytest.raises(ValueError, match="SM10_IME2_PORTABLE=yes is neither 0 nor 1"):
         load(tmp_path)
+
+
+def test_a_machine_without_a100_cores_is_refused_with_its_reason(load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SM10_IME2_PORTABLE")
+    write_checkpoint(LLAMA, "bfloat16", tmp_path)
+    with pytest.raises(ValueError, match=r"cannot open /proc/set_ai_thread: No such file or directory .* SM10_IME2_PORTABLE=1"):
+        load(tmp_path)

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +11,9 @@ import pytest
 import reference
 import torch
 from checkpoints import LINEAR
+from conftest import answers, start, stop
 from engine import Case, generate, tokens_of
-from tiny_models import make_weights, prompts, write_checkpoint
+from tiny_models import make_weights, prompts
 from vllm_sm10 import nibbles
 
 if TYPE_CHECKING:
@@ -22,43 +21,6 @@ if TYPE_CHECKING:
 
 # Largest difference of a log-probability from fp32 arithmetic on the same int4 weights: 8-bit activations, four matrices a layer. Seen: 0.038 and 0.046.
 TOLERANCE = 0.1
-CASES = [Case("llama", "float32"), Case("qwen2", "bfloat16")]
-
-
-def start(folder: Path, dtype: str) -> LLM:
-    from vllm import LLM
-
-    return LLM(str(folder), quantization="ime2", dtype=dtype, kv_cache_memory_bytes=64 << 20, max_model_len=256, max_num_seqs=len(prompts()), seed=0)
-
-
-def stop(llm: LLM) -> None:
-    llm.llm_engine.engine_core.shutdown()
-    del llm
-    gc.collect()
-
-
-@pytest.fixture(scope="module", params=CASES, ids=str)
-def case(request: pytest.FixtureRequest) -> Case:
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def folder(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model")
-    write_checkpoint(case.model, case.dtype, path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def llm(case: Case, folder: Path) -> Iterator[LLM]:
-    engine = start(folder, case.dtype)
-    yield engine
-    stop(engine)
-
-
-@pytest.fixture(scope="module")
-def outputs(llm: LLM) -> list:
-    return generate(llm, prompts())
 
 
 def dequantised(case: Case) -> reference.Weights:
@@ -88,12 +50,7 @@ def test_logprobs_are_those_of_fp32_within_the_schemes_bound(case: Case, outputs
 
 
 def test_a_prompt_alone_gives_the_tokens_and_logprobs_that_it_gave_in_the_batch(llm: LLM, outputs: list) -> None:
-    alone = generate(llm, prompts()[1:2])[0].outputs[0]
-    together = outputs[1].outputs[0]
-    assert list(alone.token_ids) == list(together.token_ids)
-    assert [{token: answer.logprob for token, answer in step.items()} for step in alone.logprobs] == [
-        {token: answer.logprob for token, answer in step.items()} for step in together.logprobs
-    ]
+    assert answers(generate(llm, prompts()[1:2])) == answers(outputs[1:2])
 
 
 def test_tokens_are_those_of_the_portable_product(case: Case, folder: Path, outputs: list, monkeypatch: pytest.MonkeyPatch) -> None:

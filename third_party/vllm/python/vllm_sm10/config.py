@@ -24,9 +24,9 @@ from vllm.model_executor.layers.quantization.compressed_tensors.utils import sho
 from vllm.model_executor.layers.quantization.utils.gptq_utils import get_linear_quant_method
 from vllm.platforms import PlatformEnum
 
-from vllm_sm10 import unit
 from vllm_sm10.errors import Ime2Error
 from vllm_sm10.linear import NAME, Ime2LinearKernel, OnlineLinearMethod, check_group_size
+from vllm_sm10.loading import Loading
 
 _DTYPES = [torch.float32, torch.bfloat16, torch.float16]
 
@@ -38,6 +38,8 @@ def _refuse_experts(layer: torch.nn.Module, prefix: str) -> None:
 
 class _Int4Checkpoint:
     """What the formats' configs share: vLLM sees "ime2", and nothing but int4 reaches the kernel."""
+
+    loading: Loading
 
     @classmethod
     def get_name(cls) -> str:
@@ -56,6 +58,7 @@ class _Int4Checkpoint:
         method = self._upstream_method(layer, prefix)
         if isinstance(layer, LinearBase) and not isinstance(method, UnquantizedLinearMethod):
             self._check(method, layer, prefix)
+            self.loading.expect_layer()
         return method
 
     def _upstream_method(self, layer: torch.nn.Module, prefix: str) -> QuantizeMethodBase | None:
@@ -117,7 +120,7 @@ class Ime2Config(QuantizationConfig):
 
     def __init__(self, ignore: list[str] | None = None) -> None:
         super().__init__()
-        unit.require()
+        self.loading = Loading.prepare()
         self.ignore = list(ignore or [])
 
     @classmethod
@@ -154,8 +157,10 @@ class Ime2Config(QuantizationConfig):
             raise Ime2Error(
                 f"the checkpoint is quantised by {method or 'an unnamed method'}", f"use one of {', '.join(sorted(_FORMATS))}, or one that is not quantised"
             )
-        unit.require()
-        return _FORMATS[method].from_config(config)
+        loading = Loading.prepare()
+        found = _FORMATS[method].from_config(config)
+        found.loading = loading
+        return found
 
     def get_quant_method(self, layer: torch.nn.Module, prefix: str) -> QuantizeMethodBase | None:
         _refuse_experts(layer, prefix)
@@ -163,7 +168,10 @@ class Ime2Config(QuantizationConfig):
             return None
         # MLA reads this weight itself.
         plain = getattr(layer, "_cpu_skip_gemm_dispatch", False) or should_ignore_layer(prefix, self.ignore, self.packed_modules_mapping)
-        return UnquantizedLinearMethod() if plain else OnlineLinearMethod()
+        if plain:
+            return UnquantizedLinearMethod()
+        self.loading.expect_layer()
+        return OnlineLinearMethod(self.loading)
 
 
 def register() -> None:

@@ -11,7 +11,9 @@ import torch
 
 GROUP = 32
 ZERO_POINT = 8
-_PER_INT32 = 8
+PER_INT32 = 8
+# What quantize() computes; another rounding is another name.
+SCHEME = "int4, groups of 32, the largest at -8, fp16 scales"
 
 
 def grouped(rows: torch.Tensor) -> torch.Tensor:
