@@ -76,7 +76,7 @@ def problem(path: str, data: bytes, source: bytes) -> str:
         return "is of another source"
     try:
         code = marshal.loads(data[_HEADER:])
-    except (EOFError, ValueError, TypeError, MemoryError) as error:
+    except (EOFError, LookupError, MemoryError, RecursionError, SystemError, TypeError, ValueError) as error:
         return f"cannot be read: {error}"
     if not isinstance(code, types.CodeType):
         return "holds no code"
