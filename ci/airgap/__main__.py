@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds without a network: everything that a build needs is locked and declared, or this job fails and names it.
 
-First all locked files are brought into a folder, with the network. Then, in a network namespace that has loopback only, a copy of the workspace is
-built from that folder (--distdir): no cache, a new output base, an empty repository cache that must stay empty, no rc file but the workspace's, and
-traps where a machine has headers and libraries. A canary shows that the network is off.
+First all locked files are brought into a folder, with the network. Then, in a network namespace that has loopback only, a copy of the workspace makes its
+repositories from that folder (--distdir) and nothing else, and is built with an empty repository cache that must stay empty: a new output base, no disk
+cache, no rc file but the workspace's, and traps where a machine has headers and libraries. A canary shows that the network is off.
 
 Exit code: 0 nothing found, 1 something found, 2 the job could not be done.
 """
@@ -47,7 +47,8 @@ def airgap(targets: list[str], scratch: Path, jobs: int) -> None:
     workspace.copy(source, copy)
     print("fetch phase, with the network", flush=True)
     fetch.download(Bazel(copy, scratch / "fetch", places.variables()), targets, places.repository_cache())
-    count = fetch.fill(scratch / "locked", fetch.locked(fetch.lock_files(copy)), places.repository_cache())
+    locked = fetch.locked(fetch.lock_files(copy))
+    count = fetch.fill(scratch / "locked", locked, places.repository_cache())
     shutil.rmtree(scratch / "fetch", ignore_errors=True)
     urls = canary_urls()
     if not any(checks.answers(url) for url in urls):
@@ -56,14 +57,19 @@ def airgap(targets: list[str], scratch: Path, jobs: int) -> None:
         )
     print(f"{count} locked files; the canary gets an answer from the machine's network", flush=True)
     bazel = Bazel(copy, scratch / "build", flags=[f"--distdir={scratch / 'locked'}", f"--jobs={jobs}"])
+    empty = scratch / "empty"
+    empty.mkdir()
 
     def work() -> None:
         checks.canary(urls)
-        print("the network is off; building", flush=True)
         try:
-            checks.build(bazel, targets)
+            print("the network is off; making the repositories", flush=True)
+            checks.build(bazel, ["--nobuild", *targets])
+            checks.only_locked(bazel.repository_cache, locked.values())
+            print("building", flush=True)
+            checks.build(bazel, [f"--repository_cache={empty}", *targets])
             checks.canary(urls)
-            checks.still_empty(bazel.repository_cache)
+            checks.still_empty(empty)
         finally:
             bazel.stop()
 

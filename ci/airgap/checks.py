@@ -59,9 +59,9 @@ def failure(messages: str) -> str:
     return f"the build fails without network, rc files and host headers:\n{account}"
 
 
-def build(bazel: Bazel, targets: list[str]) -> None:
-    """Builds; Finding that names what failed."""
-    done = bazel.run("build", targets)
+def build(bazel: Bazel, words: list[str]) -> None:
+    """Builds targets, with flags before them; Finding that names what failed."""
+    done = bazel.run("build", words)
     if done.returncode:
         raise Finding(failure(done.stderr.replace(f"{bazel.workspace}/", "")))
     if "INFO: Build completed successfully" not in done.stderr:
@@ -71,6 +71,13 @@ def build(bazel: Bazel, targets: list[str]) -> None:
 def downloaded(repository_cache: Path) -> list[str]:
     """What a repository cache holds."""
     return sorted(str(path.relative_to(repository_cache)) for path in repository_cache.rglob("*") if path.is_file())
+
+
+def only_locked(repository_cache: Path, digests: Iterable[str]) -> None:
+    """Finding that lists what is not locked. Bazel puts what it takes from a --distdir into its repository cache."""
+    locked = set(digests)
+    if found := [name for name in downloaded(repository_cache) if "/sha256/" in name and Path(name).parent.name not in locked]:
+        raise Finding("the repository cache has what no lock declares:\n  " + "\n  ".join(found))
 
 
 def still_empty(repository_cache: Path) -> None:

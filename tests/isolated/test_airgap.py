@@ -133,6 +133,15 @@ def test_world_without_network_has_loopback_only(server: str) -> None:
     run_in(World(network=False), lambda: checks.canary([server]))
 
 
+def test_file_that_no_lock_declares_is_named(tmp_path: Path) -> None:
+    for digest in ("a" * 64, "b" * 64):
+        (tmp_path / "content_addressable/sha256" / digest).mkdir(parents=True)
+        (tmp_path / "content_addressable/sha256" / digest / "file").touch()
+    checks.only_locked(tmp_path, ["a" * 64, "b" * 64])
+    with pytest.raises(Finding, match="b{64}/file"):
+        checks.only_locked(tmp_path, ["a" * 64])
+
+
 def test_file_in_the_repository_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "content_addressable/sha256/abc").mkdir(parents=True)
     checks.still_empty(tmp_path)
