@@ -181,7 +181,7 @@ def test_runner_killed_by_its_caller_leaves_a_report_that_names_the_case(sample:
 
 def test_report_of_a_guest_says_what_it_ran_on() -> None:
     found = run("guest", "names").properties()
-    assert found["environment"] == "x100" and found["level"] == "x100" and found["vlen"] == "256" and found["machine"] == "riscv64"
+    assert found["environment"] == "qemu_x100" and found["level"] == "x100" and found["vlen"] == "256" and found["machine"] == "riscv64"
 
 
 def test_report_of_a_guest_names_the_emulators_version() -> None:
