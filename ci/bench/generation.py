@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .errors import BenchError
 from .lines import LineChild
-from .models import Subject
+from .models import KV_CACHE_BYTES, Subject
 from .samples import Runner
 
 PROMPT_TOKENS, NEW_TOKENS, MAX_MODEL_LEN = 128, 32, 192
@@ -40,6 +40,7 @@ def engine(subject: Subject, python: Path, environment: Mapping[str, str], limit
     settings = {
         "engine": dict(subject.way.engine),
         "folder": str(subject.folder),
+        "kv_cache_memory_bytes": KV_CACHE_BYTES,
         "max_model_len": MAX_MODEL_LEN,
         "new_tokens": NEW_TOKENS,
         "prompt_tokens": PROMPT_TOKENS,

@@ -51,6 +51,7 @@ def load(settings: dict[str, Any]) -> Any:
         settings["folder"],
         enforce_eager=True,
         enable_prefix_caching=False,
+        kv_cache_memory_bytes=settings["kv_cache_memory_bytes"],
         max_model_len=settings["max_model_len"],
         max_num_seqs=1,
         **settings["engine"],

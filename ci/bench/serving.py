@@ -21,7 +21,7 @@ from . import openai_client
 from .errors import BenchError
 from .generation import MAX_MODEL_LEN, NEW_TOKENS, PROMPT_TOKENS
 from .generation_child import PHRASE
-from .models import Subject
+from .models import KV_CACHE_BYTES, Subject
 from .samples import Runner
 
 STREAMS = (1, 4, 8)
@@ -55,6 +55,7 @@ def command(subject: Subject, python: Path, port: int) -> list[str]:
     """`vllm serve` of the wheel that this Python has."""
     engine = [word for name, value in subject.way.engine.items() for word in (f"--{name}", value)]
     fixed = ["--enforce-eager", "--no-enable-prefix-caching", "--max-model-len", str(MAX_MODEL_LEN), "--max-num-seqs", str(max(STREAMS))]
+    fixed += ["--kv-cache-memory-bytes", str(KV_CACHE_BYTES)]
     place = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", subject.model]
     return [str(python), "-m", "vllm.entrypoints.cli.main", "serve", str(subject.folder), *engine, *fixed, *place]
 
