@@ -39,10 +39,10 @@ def start(parts: Parts, worker: Worker) -> None:
     socket = work / "socket/casd"
     socket.unlink(missing_ok=True)
     root = Root(
-        tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/work": work}, variables={"TMPDIR": "/work/tmp"}, switch=may_become(_NOBODY)
+        tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/state": work}, variables={"TMPDIR": "/state/tmp"}, switch=may_become(_NOBODY)
     )
     remote = f"http://127.0.0.1:{worker.port}"
-    cache = ["/usr/bin/buildbox-casd", f"--cas-remote={remote}", "--bind=unix:/work/socket/casd", f"--quota-high={worker.cache}", "/work/cache"]
+    cache = ["/usr/bin/buildbox-casd", f"--cas-remote={remote}", "--bind=unix:/state/socket/casd", f"--quota-high={worker.cache}", "/state/cache"]
     parts.start(f"{worker.name}-cache", command(worker.trees.fleet, root, cache))
     parts.wait_for(f"{worker.name}-cache", socket.exists, _START)
     os.chmod(socket, 0o777)
@@ -62,7 +62,7 @@ def _worker(worker: Worker, remote: str) -> list[str]:
     return [
         "/usr/bin/buildbox-worker",
         f"--bots-remote={remote}",
-        "--cas-remote=unix:/work/socket/casd",
+        "--cas-remote=unix:/state/socket/casd",
         "--buildbox-run=/usr/bin/buildbox-run-bubblewrap",
         *[f"--runner-arg={word}" for word in runner],
         *[word for name, value in PROPERTIES.items() for word in ("--platform", f"{name}={value}")],
