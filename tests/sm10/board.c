@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 static sigjmp_buf after_sigill;
@@ -42,6 +44,35 @@ static void print_core(void) {
 
 static int set_affinity(unsigned long mask) {
     return syscall(SYS_sched_setaffinity, 0, sizeof mask, &mask) < 0 ? -errno : 0;
+}
+
+// Mask of another thread, or -errno; asking to set it to what it would be allowed.
+static void print_affinity_of(const char *thread) {
+    unsigned long mask = 0x1, got = 0;
+    int error = syscall(SYS_sched_setaffinity, atoi(thread), sizeof mask, &mask) < 0 ? -errno : 0;
+    long size = syscall(SYS_sched_getaffinity, atoi(thread), sizeof got, &got);
+    printf("affinity_of %s: set %d get %d\n", thread, error, size < 0 ? -errno : 0);
+}
+
+// The file's mode, or -errno.
+static void print_mode(const char *file) {
+    struct stat found;
+    if (stat(file, &found)) {
+        printf("mode %s %d\n", file, -errno);
+    } else {
+        printf("mode %s 0%o\n", file, (unsigned)found.st_mode & 0777);
+    }
+}
+
+// One writev of two pieces of text, which a comma parts.
+static void write_pieces(char *text) {
+    int fd = open("/proc/set_ai_thread", O_WRONLY);
+    char *second = strchr(text, ',');
+    *second++ = '\0';
+    struct iovec pieces[] = {{text, strlen(text)}, {second, strlen(second)}};
+    ssize_t written = writev(fd, pieces, 2);
+    printf("pieces %s,%s %d\n", text, second, written < 0 ? -errno : (int)written);
+    close(fd);
 }
 
 struct hwprobe {
@@ -100,6 +131,12 @@ static void ask(char **argv, const char *question, char *argument) {
         printf("set_ai_thread %s %d\n", argument, write_set_ai_thread(argument));
     } else if (!strcmp(question, "access")) {
         printf("access %s %d\n", argument, access(argument, W_OK) ? -errno : 0);
+    } else if (!strcmp(question, "affinity_of")) {
+        print_affinity_of(argument);
+    } else if (!strcmp(question, "mode")) {
+        print_mode(argument);
+    } else if (!strcmp(question, "pieces")) {
+        write_pieces(argument);
     } else if (!strcmp(question, "hwprobe")) {
         print_hwprobe(strtoul(argument, NULL, 0));
     } else if (!strcmp(question, "move_with_state")) {

@@ -21,17 +21,74 @@ def test_writing_zero_to_set_ai_thread_makes_the_writer_an_a100_thread(board: Bo
     assert board.facts(program, "set_ai_thread=0", "core") == ["set_ai_thread 0 0", *A100]
 
 
-def test_writing_twice_changes_nothing(board: Board, program: pathlib.Path) -> None:
+def test_writing_twice_is_no_error(board: Board, program: pathlib.Path) -> None:
     assert board.facts(program, "set_ai_thread=0", "set_ai_thread=0", "core")[1:] == ["set_ai_thread 0 0", *A100]
 
 
-@pytest.mark.parametrize(("text", "error"), [("x", errno.EINVAL), ("-1", errno.EINVAL), ("999999999", errno.ESRCH), ("1", errno.EPERM)])
-def test_what_is_no_thread_of_the_process_is_refused(board: Board, program: pathlib.Path, text: str, error: int) -> None:
-    assert board.facts(program, f"set_ai_thread={text}", "core") == [f"set_ai_thread {text} {-error}", *X100]
+def test_writing_again_gives_all_a100_harts_back(board: Board, program: pathlib.Path) -> None:
+    lines = board.facts(program, "set_ai_thread=0", "affinity=0x300", "core", "set_ai_thread=0", "core")
+    assert [line for line in lines if line.startswith("affinity")] == ["affinity 0x300", "affinity 0xff00"]
+
+
+@pytest.mark.parametrize("text", ["+0", "-0", "00", "0\n", "0" * 34 + "x"])
+def test_numbers_are_read_as_the_kernel_reads_them(board: Board, program: pathlib.Path, text: str) -> None:
+    """Its kstrtoint_from_user: a sign, decimal digits, one line feed, and of more than 34 bytes the first 34."""
+    assert board.facts(program, f"set_ai_thread={text}", "core")[-len(A100) :] == A100
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "+", " 0", "0 ", "0x0", "0\n\n", "--0", "2147483648", "4294967296", "0" * 33 + "x"])
+def test_what_is_no_number_of_a_thread_is_invalid(board: Board, program: pathlib.Path, text: str) -> None:
+    *refused, vlenb, ime2, affinity, hart = board.facts(program, f"set_ai_thread={text}", "core")
+    assert ("\n".join(refused), [vlenb, ime2, affinity, hart]) == (f"set_ai_thread {text} {-errno.EINVAL}", X100)
+
+
+def test_a_thread_that_does_not_exist_is_not_found(board: Board, program: pathlib.Path) -> None:
+    assert board.facts(program, "set_ai_thread=999999999", "core") == [f"set_ai_thread 999999999 {-errno.ESRCH}", *X100]
+
+
+@pytest.mark.parametrize(("pieces", "result", "core"), [("0,x", "1", A100), ("x,0", str(-errno.EINVAL), X100)])
+def test_each_piece_of_a_writev_is_a_write(board: Board, program: pathlib.Path, pieces: str, result: str, core: list[str]) -> None:
+    assert board.facts(program, f"pieces={pieces}", "core") == [f"pieces {pieces} {result}", *core]
+
+
+def test_a_thread_of_another_process_is_refused_by_name_and_not_as_the_kernel_refuses(board: Board, program: pathlib.Path) -> None:
+    done = board.run(program, "set_ai_thread=1", "core")
+    assert done.stdout.splitlines() == [f"set_ai_thread 1 {-errno.EOPNOTSUPP}", *X100]
+    assert "-board sm10: /proc/set_ai_thread: thread 1 is not one of process " in done.stderr
+    assert "user-mode emulation only its own process's: let that thread do it" in done.stderr
+
+
+def test_affinity_of_a_thread_of_another_process_is_refused_by_name(board: Board, program: pathlib.Path) -> None:
+    done = board.run(program, "affinity_of=1")
+    assert done.stdout.splitlines() == [f"affinity_of 1: set {-errno.EOPNOTSUPP} get {-errno.EOPNOTSUPP}"]
+    assert [line.split(": ")[2] for line in done.stderr.splitlines()] == ["sched_setaffinity", "sched_getaffinity"]
+
+
+@pytest.mark.parametrize("thread", ["-1", "999999999"])
+def test_affinity_of_a_thread_that_does_not_exist_is_not_found(board: Board, program: pathlib.Path, thread: str) -> None:
+    assert board.facts(program, f"affinity_of={thread}") == [f"affinity_of {thread}: set {-errno.ESRCH} get {-errno.ESRCH}"]
 
 
 def test_set_ai_thread_is_there_and_writable(board: Board, program: pathlib.Path) -> None:
-    assert board.facts(program, "access=/proc/set_ai_thread") == ["access /proc/set_ai_thread 0"]
+    questions = [f"{question}=/proc/set_ai_thread" for question in ("access", "mode")]
+    assert board.facts(program, *questions) == ["access /proc/set_ai_thread 0", "mode /proc/set_ai_thread 0222"]
+
+
+@pytest.mark.parametrize(("how", "error", "mode"), [("denied", errno.EACCES, "0220"), ("absent", errno.ENOENT, str(-errno.ENOENT))])
+def test_set_ai_thread_that_is_refused_or_missing(board: Board, program: pathlib.Path, how: str, error: int, mode: str) -> None:
+    lines = board.facts(
+        program, "access=/proc/set_ai_thread", "mode=/proc/set_ai_thread", "set_ai_thread=0", "core", options=("--set-ai-thread", how),
+    )  # fmt: skip
+    assert lines == [f"access /proc/set_ai_thread {-error}", f"mode /proc/set_ai_thread {mode}", f"set_ai_thread 0 {-error}", *X100]
+
+
+@pytest.mark.parametrize(("how", "error"), [("denied", errno.EACCES), ("absent", errno.ENOENT)])
+def test_children_find_set_ai_thread_as_their_parent_does(board: Board, program: pathlib.Path, tmp_path: pathlib.Path, how: str, error: int) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"#!{program} set_ai_thread=0\n")
+    script.chmod(0o755)
+    done = board.run("--set-ai-thread", how, program, f"exec={script}")
+    assert done.stdout.splitlines()[0] == f"set_ai_thread 0 {-error}"
 
 
 @pytest.mark.parametrize("mask", ["0x100", "0xff00", "0x1ff", "0"])

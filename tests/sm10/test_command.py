@@ -2,9 +2,10 @@
 """The command `sm10`: its options, and what it says about wrong ones."""
 
 import pathlib
+import subprocess
 
 import pytest
-from conftest import Board
+from conftest import LIMIT, Board
 
 
 @pytest.mark.parametrize("vlen", [128, 256, 512, 1024])
@@ -30,6 +31,8 @@ def test_a100_starts_the_program_there(board: Board, program: pathlib.Path) -> N
         (["--ime2", "program"], "--ime2 belongs to --vlen 1024"),
         (["--vlen", "256", "--a100", "program"], "--a100 needs the board"),
         (["--sysroot", "/nowhere"], "no such folder: /nowhere"),
+        (["--set-ai-thread", "gone", "program"], "--set-ai-thread is denied or absent, not gone"),
+        (["--vlen", "256", "--set-ai-thread", "denied", "program"], "--set-ai-thread needs the board"),
         (["--fast"], "unknown option: --fast"),
         (["--counts"], "--counts needs a value"),
         ([], "no program given"),
@@ -39,6 +42,16 @@ def test_a_wrong_command_line_says_what_is_wrong(board: Board, options: list[str
     done = board.run(*options)
     assert done.returncode == 2
     assert text in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("sm11", "there is one board, sm10"), ("sm10,hart=a9", "hart is x100 or a100"), ("sm10,set-ai-thread=gone", "is writable, denied or absent")],
+)
+def test_the_emulator_says_what_is_wrong_with_a_board(board: Board, program: pathlib.Path, option: str, text: str) -> None:
+    done = subprocess.run([board.folder / "qemu-riscv64", "-board", option, program], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 1
+    assert f"-board {option}: " in done.stderr and text in done.stderr
 
 
 def test_the_archive_holds_licence_and_source(board: Board) -> None:

@@ -80,6 +80,19 @@ def test_a_machine_without_set_ai_thread_is_refused_at_start(emulator: Emulator,
     assert error.startswith("NoA100Cores A100 workers: cannot open /proc/set_ai_thread: No such file or directory")
 
 
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ("absent", "NoA100Cores A100 workers: cannot open /proc/set_ai_thread: No such file or directory (errno 2); this machine or its kernel offers no"),
+        ("denied", "NoPermission A100 workers: cannot open /proc/set_ai_thread: Permission denied (errno 13); allow this user to write it, and mount a"),
+    ],
+)
+def test_a_board_that_does_not_let_threads_move_is_refused_at_start(emulator: Emulator, how: str, error: str) -> None:
+    caller, found = emulator.program("BOARD", "--set-ai-thread", how).facts("caller", "start")
+    assert caller == CALLER
+    assert found.startswith(error)
+
+
 def test_a_run_where_there_are_no_a100_cores_says_the_same(emulator: Emulator) -> None:
     program = emulator.program("BOARD", "--vlen", "256")
     assert program.facts("who=2") == program.facts("start")
