@@ -14,7 +14,7 @@ sys.path[:0] = [str(_HERE), str(_HERE.parents[1] / "toolchains/qemu")]
 
 import bazel_env  # noqa: E402
 import board  # noqa: E402
-from guest import elf, supervise  # noqa: E402
+from guest import elf, runfiles, supervise  # noqa: E402
 from guest.errors import GuestError  # noqa: E402
 from program import Program  # noqa: E402
 from tee import Tee  # noqa: E402
@@ -26,7 +26,7 @@ _MOVE = "echo 0 > /proc/set_ai_thread && "
 def run(settings: dict, base: pathlib.Path, words: list[str]) -> int:
     """Runs the program with the test's arguments."""
     test = bazel_env.read(os.environ, bazel_env.HOST_MARGIN)
-    machine = board.find(os.environ, (base / settings["ssh"]).resolve())
+    machine = board.find(os.environ, runfiles.find(settings["ssh"], base).resolve())
     path = base / settings["program"]
     facts = machine.kernel() | {"compiler": "; ".join(elf.compilers(path.read_bytes())), "environment": settings["environment"], "level": settings["level"]}
     folder = machine.send({"program": path}, [])

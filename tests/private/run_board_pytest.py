@@ -15,7 +15,7 @@ sys.path[:0] = [str(_HERE), str(_HERE.parents[1] / "toolchains/qemu")]
 
 import bazel_env  # noqa: E402
 import board  # noqa: E402
-from guest import supervise  # noqa: E402
+from guest import runfiles, supervise  # noqa: E402
 from guest.errors import GuestError  # noqa: E402
 from session import Session  # noqa: E402
 
@@ -24,7 +24,7 @@ _PLUGIN = ("plugin/bazel_pytest.py", "xml_text.py")
 
 def files_of(settings: dict, base: pathlib.Path) -> dict[str, pathlib.Path]:
     """What goes to the board: the tests' files at their workspace paths (other repositories' begin with ../), and the plugin."""
-    found = {posixpath.normpath(f"test/{settings['workspace']}/{path}"): base / runfile for path, runfile in settings["files"].items()}
+    found = {posixpath.normpath(f"test/{settings['workspace']}/{path}"): runfiles.find(runfile, base) for path, runfile in settings["files"].items()}
     return found | {f"plugin/{pathlib.Path(file).name}": _HERE / file for file in _PLUGIN}
 
 
@@ -57,7 +57,7 @@ def check_python(machine: board.Board, python: str) -> None:
 def run(settings: dict, base: pathlib.Path, extra: list[str]) -> int:
     """Runs the session; the exit code is pytest's unless the report says that nothing was proven."""
     test = bazel_env.read(os.environ)
-    machine = board.find(os.environ, (base / settings["ssh"]).resolve())
+    machine = board.find(os.environ, runfiles.find(settings["ssh"], base).resolve())
     python = os.environ.get(board.PYTHON) or "python3"
     facts = machine.kernel() | {"environment": settings["environment"], "level": settings["environment"]}
     check_python(machine, python)

@@ -15,7 +15,7 @@ sys.path[:0] = [str(_HERE), str(_HERE.parents[1] / "toolchains/qemu")]
 
 import bazel_env  # noqa: E402
 import facts  # noqa: E402
-from guest import command, config, levels, namespace, root, supervise  # noqa: E402
+from guest import command, config, levels, namespace, root, runfiles, supervise  # noqa: E402
 from guest.errors import GuestError  # noqa: E402
 from session import Session  # noqa: E402
 
@@ -34,7 +34,7 @@ def real(path: pathlib.Path) -> pathlib.Path:
 
 def mounts(base: pathlib.Path, folder: str, files: dict[str, str], results: pathlib.Path, outputs: pathlib.Path) -> tuple[root.Bind, ...]:
     """The declared files and nothing else of the workspace, by their paths from the folder (other repositories' begin with ../)."""
-    binds = [root.Bind(real(base / runfile), posixpath.normpath(f"{folder}/{path}").lstrip("/")) for path, runfile in sorted(files.items())]
+    binds = [root.Bind(real(runfiles.find(runfile, base)), posixpath.normpath(f"{folder}/{path}").lstrip("/")) for path, runfile in sorted(files.items())]
     binds += [root.Bind((_HERE / file).resolve(), f"{PLUGIN.lstrip('/')}/{pathlib.Path(file).name}") for file in PLUGIN_FILES]
     binds.append(root.Bind(results, RESULTS.lstrip("/"), writable=True))
     binds.append(root.Bind(outputs, OUTPUTS.lstrip("/"), writable=True))

@@ -17,7 +17,7 @@ sys.path[:0] = [str(_HERE), str(_HERE / "plugin"), _RUNNER]
 
 import bazel_env  # noqa: E402
 import facts  # noqa: E402
-from guest import config, supervise  # noqa: E402
+from guest import config, runfiles, supervise  # noqa: E402
 from guest.root import SITE  # noqa: E402
 from session import Session  # noqa: E402
 
@@ -57,8 +57,8 @@ def main() -> int:
     test = bazel_env.read(os.environ, bazel_env.HOST_MARGIN)
     results = test.temporary / "results"
     results.mkdir()
-    os.environ |= settings["env"] | bazel_env.plugin_variables(test, results, settings["case_time_limit"])
     workspace = base / settings["workspace"]
+    os.environ |= runfiles.variables(settings["env"], workspace) | bazel_env.plugin_variables(test, results, settings["case_time_limit"])
     words = [*bazel_env.pytest_options(test), f"--rootdir={workspace}", f"--junitxml={results}/report.xml", f"--basetemp={test.temporary / 'pytest'}"]
     session = Session("host_pytest_test", test.report, results, facts.of_host(settings["environment"]))
     session.begin()

@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 
-from guest import levels, root
+from guest import levels, root, runfiles
 from guest.errors import GuestError
 
 
@@ -44,7 +44,7 @@ def real_folder(path: pathlib.Path) -> pathlib.Path:
 def locate(entry: str | dict[str, str], base: pathlib.Path) -> pathlib.Path:
     """A tree's folder: below the base, or in the output base of the Bazel that made the file with the tree's digest."""
     if isinstance(entry, str):
-        return real_folder(base / entry)
+        return real_folder(runfiles.find(entry, base))
     digest = (base / entry["id"]).resolve()
     output_base, execroot, _ = str(digest).rpartition("/execroot/")
     tree = pathlib.Path(output_base, entry["path"])
@@ -59,15 +59,15 @@ def locate(entry: str | dict[str, str], base: pathlib.Path) -> pathlib.Path:
 def load(path: pathlib.Path, base: pathlib.Path) -> Config:
     """Reads the generated file."""
     data = json.loads(path.read_text(encoding="utf-8"))
-    cores = levels.load_levels((base / data["levels"]).resolve())
+    cores = levels.load_levels(runfiles.find(data["levels"], base).resolve())
     return Config(
         levels=cores,
         default_level=data["default_level"],
         tree=root.Tree(
             root=locate(data["root"], base),
-            qemu=(base / data["qemu"]).resolve(),
-            ime2_qemu=(base / data["ime2_qemu"]).resolve() if "ime2_qemu" in data else None,
-            launcher=(base / data["launcher"]).resolve(),
+            qemu=runfiles.find(data["qemu"], base).resolve(),
+            ime2_qemu=runfiles.find(data["ime2_qemu"], base).resolve() if "ime2_qemu" in data else None,
+            launcher=runfiles.find(data["launcher"], base).resolve(),
             overlays=tuple(locate(overlay, base) for overlay in data.get("overlays", [])),
             sites=tuple(locate(site, base) for site in data.get("sites", [])),
         ),
