@@ -19,7 +19,17 @@ _HOST = re.compile(r"(?<![\w./@-])((?:[a-z0-9-]+\.){1,4}(?:com|dev|io|net|org))(
 _NAMED_HOSTS = ("cyclonedx.org", "github.com", "in-toto.io", "pytest.org", "slsa.dev", "www.apache.org", "www.w3.org")
 _ANY_HOSTS = r"(.+\.)?(example|invalid|localhost|test|example\.(com|net|org))|127\.[\d.]+"
 _HOSTS = re.compile("|".join([_ANY_HOSTS, *map(re.escape, _NAMED_HOSTS)]))
-_PRIVATE_PATH = re.compile(r"(?<![\w./}*~$-])/(?:Users|builds|home)/(?!(?:me|u)\b)[\w.-]+")  # me, u: nobody's, in tests
+# Absolute paths: two words or more, or one between quotes. What stands before tells them from labels, options' values and parts of other paths.
+_PATH = re.compile(r"(?:(?<![^\s\"'`=:,;(\[{|<>&])(/[A-Za-z][\w.-]*(?:/[\w.-]+)+))|(?:(?<=[\"'`])(/[A-Za-z][\w-]*)(?=[\"'`]))")
+# Folders that every Linux machine has, those of one user's or one machine's things left out.
+_EVERYWHERE = frozenset({"bin", "boot", "dev", "etc", "lib", "lib64", "nonexistent", "opt", "proc", "run", "sbin", "srv", "sys", "tmp", "usr", "var"})
+# Folders that we mount ourselves, in roots of guests and workers.
+MOUNTED = frozenset({"cas", "database", "guest", "image", "outputs", "python", "results", "state", "test"})
+# No files: parts of addresses, of paths that begin elsewhere, names that are nowhere.
+NO_FILES = frozenset({"bazel-out", "external", "host", "linux-user", "no", "repos", "sm10.slice", "site", "target", "tcg", "v1"})
+# One word alone is mostly no path; these are where machines keep what is theirs.
+_OF_ONE_MACHINE = frozenset({"Users", "builds", "data", "media", "mnt", "scratch", "shared", "work", "workspace", "workspaces"})
+_NOBODYS = re.compile(r"/(home/(me|u)|root/y)\b")  # in tests
 _TODO = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X])\b(?!\([\w.@-]+\): \S)")
 
 
@@ -47,9 +57,25 @@ def hosts(path: PurePosixPath, text: str) -> list[str]:
     return [f"{path}:{number}: host {name}; take it from the machine's configuration, or allow it in ci/lint/checks.py" for number, name in sorted(set(found))]
 
 
+def _is_private(name: str) -> bool:
+    """Whether a path leads to what one machine or one user of it has."""
+    parts = name.split("/")[1:]
+    if _NOBODYS.match(name):
+        return False
+    if len(parts) == 1:
+        return parts[0] in _OF_ONE_MACHINE
+    if parts[0] == "tmp":
+        return len(parts) > 2  # a folder that somebody made; a file may be an example
+    return len(parts[0]) > 1 and parts[0] not in _EVERYWHERE | MOUNTED | NO_FILES  # /a/b stands for any
+
+
 def private_paths(path: PurePosixPath, text: str) -> list[str]:
-    found = [(number, match[0]) for number, line in _numbered(text) for match in _PRIVATE_PATH.finditer(line)]
-    return [f"{path}:{number}: {name} is a path of one machine; take it from an argument or the environment" for number, name in found]
+    """A path that is not on every machine comes from an argument or the environment."""
+    if path.suffix in {".patch", ".tsv"}:
+        return []  # others' lines around a change; names of packages' files
+    found = [(number, match[1] or match[2]) for number, line in _numbered(text) for match in _PATH.finditer(line)]
+    remedy = "take it from an argument or the environment, or say in ci/lint/checks.py what it is"
+    return [f"{path}:{number}: {name} is a path of one machine; {remedy}" for number, name in found if _is_private(name)]
 
 
 def todo(path: PurePosixPath, text: str) -> list[str]:

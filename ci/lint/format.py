@@ -9,7 +9,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 from ci.lint import tools
-from ci.lint.kinds import CC, PYTHON, STARLARK, kinds_of
+from ci.lint.kinds import CC, PYTHON, STARLARK, formatted_as
 from ci.lint.listing import workspace_files
 
 
@@ -43,7 +43,7 @@ def main() -> int:
         return 2
     status = 0
     for kind, (program, arguments) in formatters().items():
-        found = [str(file) for file in files if kind in kinds_of(file)]
+        found = [str(file) for file in files if formatted_as(file) == kind]
         if not found:
             continue
         done = program.run(*arguments, *found, cwd=workspace)

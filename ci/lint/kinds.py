@@ -47,6 +47,7 @@ _BY_NAME = {
     ".bazelrc": "",
     ".bazelversion": "",
     ".clang-format": "",
+    ".clang-tidy": "",
     ".gitignore": "",
     "BUILD": STARLARK,
     "InRelease": "",
@@ -78,6 +79,12 @@ class UnknownKind(Exception):
 
 def is_code(path: PurePosixPath) -> bool:
     return path.suffix in _CODE_SUFFIXES or bool(kinds_of(path) & _CODE)
+
+
+def formatted_as(path: PurePosixPath) -> str | None:
+    """The kind that a file is of itself: what a tool only reads beside its files is not to be formatted as one of them."""
+    found = kinds_of(path) - {ALL, _ALSO.get(str(path))}
+    return next(iter(found), None)
 
 
 def kinds_of(path: PurePosixPath) -> set[str]:

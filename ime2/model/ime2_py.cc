@@ -137,7 +137,7 @@ PYBIND11_MODULE(ime2_model, m) {
       .value("VSTART", IME2_VSTART)
       .value("BAD_FIELD", IME2_BAD_FIELD)
       .finalize();
-  py::exception<std::runtime_error>(m, "IllegalInstruction", PyExc_ValueError);
+  const py::exception<std::runtime_error> illegal(m, "IllegalInstruction", PyExc_ValueError);
 
   py::class_<ime2_insn>(m, "Instruction", "Decoded fields; those that the form does not have are 0.")
       .def(py::init(&make_insn), py::arg("form"), py::arg("vd"), py::arg("vs1"), py::arg("vs2"), py::kw_only(), py::arg("type") = IME2_NO_TYPE,

@@ -18,6 +18,12 @@ def _environment(*, kind, description, level = "", vlen = 0, code = None):
     """
     return struct(kind = kind, description = description, level = level, vlen = vlen, code = code or [])
 
+# Cores like level x100's, but of a width at which it is wrong.
+_OTHER_WIDTHS = {
+    512: "no level's",
+    1024: "level a100's, without its matrix instructions",
+}
+
 # What runs on every core of a machine with cores of several types: code without vectors.
 _ON_ANY_CORE = "scalar"
 
@@ -35,8 +41,8 @@ ENVIRONMENTS = {
     "qemu_" + level: _emulated_level(level)
     for level in sorted(LEVELS)
 } | {
-    # A width that no level's code is right at.
-    "qemu_vlen512": _environment(kind = "emulated", level = "x100", vlen = 512, code = [_ON_ANY_CORE], description = "emulated core like level x100's, but of VLEN 512"),
+    "qemu_vlen%d" % vlen: _environment(kind = "emulated", level = "x100", vlen = vlen, code = [_ON_ANY_CORE], description = "emulated core like level x100's, but of VLEN %d: %s" % (vlen, whose))
+    for vlen, whose in _OTHER_WIDTHS.items()
 } | {
     "qemu_" + board: _board("emulated", board, "emulated board")
     for board in sorted(BOARDS)

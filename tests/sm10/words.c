@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
         memcpy(got, before, sizeof before);
         ime2_reason reason = ime2_step(expected, code[2 * i], &cases[which].state);
         bool trapped = traps(&code[2 * i], got, cases[which].vtype, cases[which].vl);
-        if (reason == IME2_LEGAL ? trapped || memcmp(got, expected, sizeof got) : !trapped) {
+        if (reason == IME2_LEGAL ? trapped || memcmp(got, expected, sizeof got) != 0 : !trapped) {
             wrong++;
             printf("wrong: 0x%08x case %u: model says %s, the emulator %s\n", code[2 * i], which, ime2_reason_text(reason), trapped ? "traps" : "executes it");
         }

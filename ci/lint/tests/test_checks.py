@@ -43,13 +43,45 @@ def test_what_is_no_foreign_host_passes(text: str) -> None:
     assert checks.hosts(PY, text) == []
 
 
-@pytest.mark.parametrize("name", ["home/ann", "builds/x", "Users/ann"])
-def test_path_of_one_machine_is_found(name: str) -> None:
-    assert checks.private_paths(PY, f"x = '/{name}/y'") == [f"a/b.py:1: /{name} is a path of one machine; take it from an argument or the environment"]
+# In two parts: this file is checked too.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = '/{}'".format("home/ann/y"),
+        "--cache=/{}".format("builds/x"),
+        "see `/{}`".format("Users/ann"),
+        '{{"/{}": folder}}'.format("work"),
+        '"unix:/{}"'.format("work/socket"),
+        "cd /{} && make".format("ci-agent/job"),
+        "/{}".format("mnt/disk/x"),
+        '"/{}"'.format("tmp/mine/file"),
+        "/{}".format("root/x"),
+    ],
+)
+def test_path_of_one_machine_is_found(text: str) -> None:
+    (problem,) = checks.private_paths(PY, text)
+    assert problem.startswith("a/b.py:1: /") and " is a path of one machine; take it from an argument or the environment" in problem
 
 
-@pytest.mark.parametrize("text", ["//home/x:y", "usr/home/x", "@a//home/x", "/home/me/x"])
-def test_path_inside_of_something_passes(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "//home/x:y",
+        "usr/home/x",
+        "@a//home/x",
+        "/home/me/x",
+        "'/usr/share/x'",
+        "'/tmp/x'",
+        "f'{root}/work/x'",
+        "$HOME/work",
+        "a/b/c",
+        "'/health'",
+        "'/state/socket'",
+        "'/a/b'",
+        "r'^/work'",
+    ],
+)
+def test_what_every_machine_has_passes(text: str) -> None:
     assert checks.private_paths(PY, text) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from ci.lint.kinds import KINDS, UnknownKind, kinds_of
+from ci.lint.kinds import KINDS, UnknownKind, formatted_as, kinds_of
 from ci.lint.listing import workspace_files
 
 sys.path.append(str(Path(__file__).parents[1] / "private"))
@@ -58,3 +58,13 @@ def test_file_of_unknown_kind_is_an_error() -> None:
 
 def test_what_other_programs_made_is_not_formatted() -> None:
     assert kinds_of(PurePosixPath("third_party/qemu/config/config-host.h")) == {"all"}
+
+
+@pytest.mark.parametrize("name", [".clang-format", "ci/lint/mypy.ini", "ruff.toml"])
+def test_settings_are_there_for_their_tool_but_not_formatted(name: str) -> None:
+    assert len(kinds_of(PurePosixPath(name))) == 2 and formatted_as(PurePosixPath(name)) is None
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.cc", "cc"), ("b/c.py", "python"), ("BUILD.bazel", "starlark")])
+def test_sources_are_formatted_as_what_they_are(name: str, kind: str) -> None:
+    assert formatted_as(PurePosixPath(name)) == kind

@@ -87,7 +87,7 @@ void print_sleepers(std::size_t runs) {
 // gets time to happen.
 class SlowWord {
  public:
-  SlowWord(std::uint32_t value) : value_(value) {}
+  SlowWord(std::uint32_t value) : value_(value) {}  // NOLINT(*-explicit-constructor): as std::atomic's
   std::uint32_t load(std::memory_order order) const { return dawdle(), value_.load(order); }
   void store(std::uint32_t value, std::memory_order order = std::memory_order_seq_cst) { dawdle(), value_.store(value, order); }
   std::uint32_t exchange(std::uint32_t value, std::memory_order order) { return dawdle(), value_.exchange(value, order); }

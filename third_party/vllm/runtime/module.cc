@@ -40,7 +40,7 @@ std::string& Error() {
 
 const std::string& sm10::LoadError() { return Error(); }
 
-extern "C" PyMODINIT_FUNC PyInit__C() {
+PyMODINIT_FUNC PyInit__C() {
   if (!Error().empty()) {
     PyErr_SetString(PyExc_ImportError, Error().c_str());
     return nullptr;
