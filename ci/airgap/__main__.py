@@ -14,21 +14,18 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from ci.airgap import checks
-from ci.isolated import fetch, places, workspace
+from ci.isolated import fetch, job, places, workspace
 from ci.isolated.bazel import Bazel
-from ci.isolated.errors import Finding, JobError
+from ci.isolated.errors import JobError
 from ci.isolated.world import World, run_in
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="ci/airgap", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="*", default=["//:wheel"], help="what is built; default: //:wheel")
-    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where to work, about 5 GB; default: a temporary folder, removed afterwards")
+    parser = job.arguments_parser("airgap", __doc__, "//:wheel", "5 GB")
     parser.add_argument("--jobs", type=int, default=2, help="Bazel's --jobs")
     return parser.parse_args(words)
 
@@ -78,23 +75,12 @@ def airgap(targets: list[str], scratch: Path, jobs: int) -> None:
 
 def main(words: Sequence[str]) -> int:
     options = _arguments(words)
-    scratch = options.scratch or Path(tempfile.mkdtemp(prefix="airgap-"))
-    try:
-        scratch.mkdir(parents=True, exist_ok=True)
-        if any(scratch.iterdir()):
-            raise JobError(f"{scratch} is not empty\n  remedy: name another folder by --scratch")
-        airgap(options.targets, scratch.resolve(), options.jobs)
-    except Finding as finding:
-        print(f"ci/airgap: FOUND: {finding}", file=sys.stderr)
-        return 1
-    except JobError as error:
-        print(f"ci/airgap: error: {error}", file=sys.stderr)
-        return 2
-    finally:
-        if not options.scratch:
-            shutil.rmtree(scratch, ignore_errors=True)
-    print("nothing found: the build needs no network, and the repository cache is empty")
-    return 0
+
+    def work(scratch: Path) -> list[str]:
+        airgap(options.targets, scratch, options.jobs)
+        return ["nothing found: the build needs no network, and the repository cache is empty"]
+
+    return job.run("airgap", options.scratch, work)
 
 
 if __name__ == "__main__":

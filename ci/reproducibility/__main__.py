@@ -10,27 +10,17 @@ Exit code: 0 nothing found, 1 something found, 2 the job could not be done.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ci.isolated import fetch, places, workspace
+from ci.isolated import fetch, job, places, workspace
 from ci.isolated.bazel import Bazel
-from ci.isolated.errors import Finding, JobError
 from ci.reproducibility import diffoscope, twice
 
 REPORTS = "bazel-reproducibility"
-
-
-def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="ci/reproducibility", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="*", default=["//ci:release"], help="what is built; default: //ci:release")
-    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where to work, about 5 GB and 4 GB of memory; default: a temporary folder")
-    return parser.parse_args(words)
 
 
 def reproducibility(targets: list[str], scratch: Path) -> twice.Outcome:
@@ -65,29 +55,17 @@ def explain(outcome: twice.Outcome, results: Path, folder: Path) -> list[Path]:
 
 
 def main(words: Sequence[str]) -> int:
-    options = _arguments(words)
-    scratch = options.scratch or Path(tempfile.mkdtemp(prefix="reproducibility-"))
-    try:
-        scratch.mkdir(parents=True, exist_ok=True)
-        if any(scratch.iterdir()):
-            raise JobError(f"{scratch} is not empty\n  remedy: name another folder by --scratch")
-        outcome = reproducibility(options.targets, scratch.resolve())
-        for file in explain(outcome, scratch.resolve() / "results", Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / REPORTS):
+    options = job.arguments_parser("reproducibility", __doc__, "//ci:release", "5 GB and 4 GB of memory").parse_args(words)
+
+    def work(scratch: Path) -> list[str]:
+        outcome = reproducibility(options.targets, scratch)
+        for file in explain(outcome, scratch / "results", Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / REPORTS):
             print(f"diffoscope's report: {file}", file=sys.stderr)
         twice.check(outcome)
-    except Finding as finding:
-        print(f"ci/reproducibility: FOUND: {finding}", file=sys.stderr)
-        return 1
-    except JobError as error:
-        print(f"ci/reproducibility: error: {error}", file=sys.stderr)
-        return 2
-    finally:
-        if not options.scratch:
-            shutil.rmtree(scratch, ignore_errors=True)
-    for name, (digest, _) in outcome.artefacts.items():
-        print(f"{digest}  {name}")
-    print(f"nothing found: both builds made the same artefacts, and the same {outcome.comparison.compared} outputs of actions")
-    return 0
+        artefacts = [f"{digest}  {name}" for name, (digest, _) in outcome.artefacts.items()]
+        return [*artefacts, f"nothing found: both builds made the same artefacts, and the same {outcome.comparison.compared} outputs of actions"]
+
+    return job.run("reproducibility", options.scratch, work)
 
 
 if __name__ == "__main__":
