@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 from pathlib import Path
 
 from ci.remote.parts import Parts
@@ -12,8 +13,10 @@ from ci.remote.sandbox import Root, Trees, command, may_become
 
 _NOBODY = 65534
 _START = 600.0  # a machine that is busy otherwise
-# What actions see beside their inputs, where the paths of programs are written into scripts.
+# What actions see beside their inputs: the image, where the paths of programs are written into scripts, and the kernel's /sys, as every container has it.
 _IMAGE = {"usr": "/usr", "usr/bin": "/bin", "usr/lib": "/lib", "usr/lib64": "/lib64"}
+_SYS = "/sys"
+_BWRAP = Path(__file__).with_name("bwrap.sh")
 PROPERTIES = {"ISA": "x86-64", "OSFamily": "linux"}
 
 
@@ -32,14 +35,21 @@ class Worker:
 def start(parts: Parts, worker: Worker) -> None:
     """Returns when its cache takes connections."""
     work = worker.folder / worker.name
-    for name in ("cache", "socket", "tmp"):
+    for name in ("bin", "cache", "socket", "tmp"):
         (work / name).mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(_BWRAP, work / "bin/bwrap")
+    for path in (work, work / "bin", work / "bin/bwrap"):  # the worker may be another user
+        os.chmod(path, 0o755)
     for name in ("socket", "tmp"):
         os.chmod(work / name, 0o1777)
     socket = work / "socket/casd"
     socket.unlink(missing_ok=True)
     root = Root(
-        tree=worker.trees.fleet, shown={"/image": worker.image}, writable={"/state": work}, variables={"TMPDIR": "/state/tmp"}, switch=may_become(_NOBODY)
+        tree=worker.trees.fleet,
+        shown={"/image": worker.image, _SYS: Path(_SYS)},
+        writable={"/state": work},
+        variables={"PATH": "/state/bin:/usr/bin", "TMPDIR": "/state/tmp"},
+        switch=may_become(_NOBODY),
     )
     remote = f"http://127.0.0.1:{worker.port}"
     cache = ["/usr/bin/buildbox-casd", f"--cas-remote={remote}", "--bind=unix:/state/socket/casd", f"--quota-high={worker.cache}", "/state/cache"]
@@ -58,7 +68,7 @@ def _switch() -> list[str]:
 
 
 def _worker(worker: Worker, remote: str) -> list[str]:
-    runner = ["--staging-mode=copy-or-link"] + [f"--ro-bind-mount=/image/{source}:{path}" for source, path in _IMAGE.items()]
+    runner = ["--staging-mode=copy-or-link", *[f"--ro-bind-mount=/image/{source}:{path}" for source, path in _IMAGE.items()], f"--ro-bind-mount={_SYS}:{_SYS}"]
     return [
         "/usr/bin/buildbox-worker",
         f"--bots-remote={remote}",
