@@ -76,11 +76,12 @@ def test_tree_of_a_configuration_is_found_on_a_worker(external: pathlib.Path, ba
 
 
 def test_variable_names_the_tree_on_a_worker(external: pathlib.Path, base: pathlib.Path) -> None:
-    assert runfiles.variables({"ROOT": f"../{TREE} ../{PROGRAM}"}, base / "_main") == {"ROOT": f"{external / TREE} {external / PROGRAM}"}
+    assert runfiles.variables({"ROOT": f"external/{TREE} external/{PROGRAM}"}, base / "_main") == {"ROOT": f"{external / TREE} {external / PROGRAM}"}
 
 
-def test_variable_that_names_a_runfile_stays(shown: pathlib.Path, base: pathlib.Path) -> None:
-    assert runfiles.variables({"ROOT": f"../{TREE}"}, base / "_main") == {"ROOT": f"../{TREE}"}
+def test_variable_that_names_a_runfile_stays(base: pathlib.Path) -> None:
+    below(base / "_main/external")
+    assert runfiles.variables({"ROOT": f"external/{TREE}"}, base / "_main") == {"ROOT": f"external/{TREE}"}
 
 
 def test_variable_that_names_no_file_stays(base: pathlib.Path) -> None:
@@ -89,7 +90,7 @@ def test_variable_that_names_no_file_stays(base: pathlib.Path) -> None:
 
 def test_variable_that_names_a_missing_tree_is_an_error(base: pathlib.Path) -> None:
     with pytest.raises(GuestError, match="neither"):
-        runfiles.variables({"ROOT": f"../{TREE}"}, base / "_main")
+        runfiles.variables({"ROOT": f"external/{TREE}"}, base / "_main")
 
 
 def test_folder_of_an_action_may_be_its_root() -> None:
