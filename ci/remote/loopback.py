@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--port", type=int, default=8980, help="where to listen, on loopback only [%(default)s]")
     result.add_argument("--workers", type=int, default=2, metavar="N", help="how many; each runs one action at a time [%(default)s]")
     result.add_argument("--folder", type=Path, metavar="PATH", help="where everything is kept between runs [remote/ in bazelw's cache]")
-    result.add_argument("--image", type=Path, metavar="PATH", help="another root for actions, with usr/bin, usr/lib and usr/lib64 [third_party/debian, set worker]")
+    result.add_argument("--image", type=Path, metavar="PATH", help="another root for actions, with usr/bin, usr/lib, usr/lib64 [the Debian set worker]")
     result.add_argument("--cache", default="8G", metavar="SIZE", help="limit of each worker's cache of files [%(default)s]")
     return result
 
