@@ -111,4 +111,13 @@ class GuardedLibrary {
   static const torch::detail::TorchLibraryInit sm10_static_init_##ns(torch::Library::DEF, &sm10_init_##ns, #ns, std::nullopt, __FILE__, __LINE__); \
   static void sm10_register_##ns(sm10::GuardedLibrary m)
 
+// What these register would be called unguarded.
+#undef TORCH_LIBRARY_FRAGMENT
+#undef TORCH_LIBRARY_IMPL
+#define TORCH_LIBRARY_FRAGMENT(ns, m) SM10_REFUSED(ns##_fragment, m)
+#define TORCH_LIBRARY_IMPL(ns, key, m) SM10_REFUSED(ns##_##key, m)
+#define SM10_REFUSED(name, m)                                                                                   \
+  static_assert(false, "runtime/guard.h: register ops in TORCH_LIBRARY, where each is guarded, not beside it"); \
+  [[maybe_unused]] static void sm10_refused_##name(torch::Library& m)
+
 #endif  // THIRD_PARTY_VLLM_RUNTIME_GUARD_H_

@@ -38,8 +38,8 @@ def compiled(name, level, source, copts = []):
         target = ":%s_code" % name,
     )
 
-def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = None):
-    """A library with the levels scalar and x100, whose ISA proof's output is what it found.
+def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = None, breaches = "record"):
+    """A library with the levels scalar and x100. Its ISA proof's output is what it found, unless a breach is to fail the build as one in _C does.
 
     Args:
       name: of the level_library.
@@ -47,6 +47,7 @@ def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = No
       copts: level -> further flags of its kernel.
       plain: sources of the objects beside the bindings.
       part: source of a part of level a100.
+      breaches: fail or record, as of the rules.
     """
     levels = ["scalar", "x100"]
     for level in levels:
@@ -54,7 +55,7 @@ def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = No
         level_kernels(
             name = "%s_%s_kernels" % (name, level),
             testonly = True,
-            breaches = "record",
+            breaches = breaches,
             level = level,
             objects = [":%s_%s" % (name, level)],
             tags = ["manual"],
@@ -65,7 +66,7 @@ def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = No
         level_kernels(
             name = name + "_a100_kernels",
             testonly = True,
-            breaches = "record",
+            breaches = breaches,
             level = "a100",
             objects = [":%s_a100" % name],
             tags = ["manual"],
@@ -100,7 +101,7 @@ def small_library(name, kernels = {}, copts = {}, plain = ["runtime"], part = No
     level_library(
         name = name,
         testonly = True,
-        breaches = "record",
+        breaches = breaches,
         guards = ["small_guard"],
         levels = [":%s_%s_kernels" % (name, level) for level in levels],
         module = name,
