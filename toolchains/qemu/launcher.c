@@ -13,7 +13,7 @@
 #endif
 
 enum { kSysRead = 0, kSysWrite = 1, kSysOpen = 2, kSysClose = 3, kSysExecve = 59, kSysExit = 60, kSysReadlink = 89 };
-enum { kPathMax = 4096, kCpuMax = 1024, kCannotStart = 126, kExtraArguments = 6 };
+enum { kPathMax = 4096, kCpuMax = 1024, kCannotStart = 126, kExtraArguments = 7 }; // with the end; and argv may be empty
 
 static const char kQemu[] = "/guest/qemu-riscv64";
 static const char kReal[] = "/guest/real";

@@ -33,11 +33,14 @@ def flags_of(argv: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def gcc_headers(triple: str, argv: Sequence[str]) -> Iterator[str]:
-    """For omp.h, which comes with GCC: its folder, behind all that Clang has itself."""
-    for word in argv if "-fopenmp" in argv else ():
+def gcc_flags(triple: str, argv: Sequence[str]) -> Iterator[str]:
+    """What Clang takes from GCC: C++ headers, by its folder's name (the one in /lib leads nowhere where /lib is no link), and omp.h, behind all of its own."""
+    for word in argv:
         if word.startswith("--sysroot="):
-            yield from (f"-idirafter{path}" for path in Path(word.removeprefix("--sysroot=")).glob(f"usr/lib/gcc/{triple}/*/include"))
+            for folder in Path(word.removeprefix("--sysroot=")).glob(f"usr/lib/gcc/{triple}/*"):
+                yield f"--gcc-install-dir={folder}"
+                if "-fopenmp" in argv:
+                    yield f"-idirafter{folder}/include"
 
 
 def resource_folder(data: Path) -> Path:
@@ -47,7 +50,7 @@ def resource_folder(data: Path) -> Path:
 
 def findings(data: Path, exec_root: Path, config: Path, triple: str, source: Path, argv: Sequence[str]) -> str:
     program = by_loader_of(exec_root, data / "bin/clang-tidy")
-    flags = [f"--target={triple}", f"-resource-dir={resource_folder(data).absolute()}", *flags_of(argv), *gcc_headers(triple, argv), "-Wno-error"]
+    flags = [f"--target={triple}", f"-resource-dir={resource_folder(data).absolute()}", *flags_of(argv), *gcc_flags(triple, argv), "-Wno-error"]
     done = program.run("--quiet", f"--config-file={config}", source, "--", *flags)
     # Its paths of this file are absolute, in a sandbox.
     found = "\n".join(line for line in done.stdout.replace(f"{Path.cwd()}/", "").splitlines() if not line.endswith(" generated."))
