@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
-import os
 import random
 import re
 import sys
@@ -31,6 +30,8 @@ import pytest  # noqa: E402
 import registry  # noqa: E402
 import tolerance  # noqa: E402
 import torch  # noqa: E402
+import vllm_sm10.blas  # noqa: E402
+import vllm_sm10.process  # noqa: E402
 from paged_cache import Case as AttentionCase  # noqa: E402
 
 # Facts of a whole process, not of a call: threads of another core type, compiled graphs, the list of ops itself.
@@ -304,9 +305,14 @@ def main() -> int:
         board.move()
     torch.set_grad_enabled(False)
     registered = registry.load_library(registry.library_path())
+    try:
+        vllm_sm10.process.check()
+    except vllm_sm10.blas.BlasError as error:
+        # The references are torch's.
+        parser.exit(2, f"fuzz: {error}\n")
     bounds_follow_the_thread()
     tally = run(registered, arguments.cases, arguments.seed, arguments.seconds)
-    print(f"VLEN {os.environ.get('SM10_VLEN')}, level {torch.ops._C.sm10_level()}: {tally}")
+    print(f"VLEN {vllm_sm10.capabilities().core.vlen or 0}, level {torch.ops._C.sm10_level()}: {tally}")
     for text in tally.wrong:
         print(text)
     return 1 if tally.wrong else 0

@@ -26,12 +26,12 @@ def attend(inputs: Inputs) -> torch.Tensor:
     return run(replace(ATTENTION), inputs, torch.bfloat16)
 
 
-def moe_arguments() -> tuple[object, ...]:
-    torch.manual_seed(6)
+def moe_arguments(seed: int = 6, tokens: int = 3) -> tuple[object, ...]:
+    torch.manual_seed(seed)
     layer = random_layer(torch.bfloat16, bias=True)
-    x = torch.randn(3, HIDDEN).to(torch.bfloat16)
-    ids = torch.stack([torch.randperm(EXPERTS)[:2] for _ in range(3)]).to(torch.int32)
-    return x, packed(layer.w13), packed(layer.w2), layer.b13, layer.b2, torch.rand(3, 2) + 0.1, ids
+    x = torch.randn(tokens, HIDDEN).to(torch.bfloat16)
+    ids = torch.stack([torch.randperm(EXPERTS)[:2] for _ in range(tokens)]).to(torch.int32)
+    return x, packed(layer.w13), packed(layer.w2), layer.b13, layer.b2, torch.rand(tokens, 2) + 0.1, ids
 
 
 def experts(arguments: tuple[object, ...]) -> torch.Tensor:

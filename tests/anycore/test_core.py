@@ -97,6 +97,20 @@ def test_plugin_checks_the_process_first(monkeypatch: pytest.MonkeyPatch) -> Non
         vllm_sm10.register()
 
 
+def test_long_fuzz_refuses_a_thread_where_torchs_products_are_wrong(
+    registered_ops: frozenset[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise vllm_sm10.blas.BlasError("wrong products")
+
+    monkeypatch.setattr(sys, "argv", ["fuzz"])
+    monkeypatch.setattr(registry, "load_library", lambda path: registered_ops)
+    monkeypatch.setattr(vllm_sm10.process, "check", refuse)
+    with pytest.raises(SystemExit) as ended:
+        fuzz.main()
+    assert (ended.value.code, capsys.readouterr().err) == (2, "fuzz: wrong products\n")
+
+
 def test_command_prints_the_record_for_people(
     found: vllm_sm10.inventory.Capabilities, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,13 +29,13 @@ def describe_on(cpu: str) -> dict:
 CPU = Path("/guest/cpu").read_text(encoding="ascii").strip()
 
 
-@pytest.mark.parametrize("extension", ["zvfh", "zvfbfmin"])
+@pytest.mark.parametrize("extension", ["zfbfmin", "zvfbfmin", "zvfh"])
 def test_core_of_256_bits_without_an_extension_runs_scalar(extension: str) -> None:
     found = describe_on(CPU.replace(f"{extension}=true", f"{extension}=false"))
     assert (found["core"]["vlen"], found["level"]) == (256, "scalar")
 
 
-@pytest.mark.parametrize("extension", ["zvfh", "zvfbfmin"])
+@pytest.mark.parametrize("extension", ["zfbfmin", "zvfbfmin", "zvfh"])
 def test_message_names_the_missing_extension(extension: str) -> None:
     found = describe_on(CPU.replace(f"{extension}=true", f"{extension}=false"))
     assert found["why"] == f"it has VLEN 256 without {extension}"

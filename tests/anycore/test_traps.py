@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -115,6 +118,18 @@ def _norm() -> torch.Tensor:
     return out
 
 
+def _exit_code(child: int) -> int | None:
+    """None if it hangs: it is given far longer than it takes, and killed."""
+    for _ in range(600):
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
 def _tids() -> set[int]:
     return {int(name) for name in os.listdir("/proc/self/task")}
 
@@ -150,11 +165,36 @@ def test_worker_that_was_moved_alone_is_found_before_it_computes() -> None:
 
 
 def test_threads_of_one_type_take_turns_at_a_levels_scratch_buffer() -> None:
-    """Protection: one lock per level in runtime/guard.cc; upstream's kernels share a buffer that they resize."""
+    """Protection: one lock per level in runtime/guard.cc; upstream's kernels share a buffer that they resize. Each thread has numbers of its own there."""
     from concurrent.futures import ThreadPoolExecutor
 
-    arguments = moe_arguments()
-    expected = experts(arguments)
-    with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(lambda _: experts(arguments), range(60)))
-    assert [number for number, outcome in enumerate(outcomes) if not torch.equal(outcome, expected)] == []
+    calls = [moe_arguments(seed, tokens) for seed, tokens in ((6, 3), (7, 24), (8, 5), (9, 40))]
+    expected = [experts(arguments) for arguments in calls]
+    with ThreadPoolExecutor(len(calls)) as pool:
+        outcomes = list(pool.map(lambda number: experts(calls[number % len(calls)]), range(80)))
+    assert [number for number, outcome in enumerate(outcomes) if not torch.equal(outcome, expected[number % len(calls)])] == []
+
+
+def test_child_of_fork_computes_though_another_thread_was_in_an_op() -> None:
+    """Protection: runtime/guard.cc makes the locks anew in a child, where nobody would ever release the one that was held."""
+    begun = threading.Event()
+    x, out = torch.ones(1000, 8192), torch.zeros(1000, 4096)
+
+    def compute() -> None:
+        begun.set()
+        while not ended.is_set():
+            op("silu_and_mul")(out, x)
+
+    ended = threading.Event()
+    thread = threading.Thread(target=compute)
+    thread.start()
+    begun.wait()
+    children = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if bool(in_thread(_norm).isfinite().all()) else 1)
+        children.append(child)
+    ended.set()
+    thread.join()
+    assert [_exit_code(child) for child in children] == [0] * len(children)
