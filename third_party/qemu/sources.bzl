@@ -182,6 +182,7 @@ TARGET = [
     "target/riscv/ime2_helper.c",
     "target/riscv/m128_helper.c",
     "target/riscv/op_helper.c",
+    "target/riscv/tally.c",
     "target/riscv/tcg/tcg-cpu.c",
     "target/riscv/translate.c",
     "target/riscv/vcrypto_helper.c",
