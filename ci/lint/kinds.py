@@ -37,6 +37,7 @@ _BY_SUFFIX = {
     ".service": "",
     ".sh": SHELL,
     ".slice": "",
+    ".svg": "",
     ".toml": "",
     ".tsv": "",
     ".txt": "",

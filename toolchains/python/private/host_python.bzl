@@ -19,7 +19,7 @@ def _host_python_binary_impl(ctx):
         config = config,
         tree = ctx.file.exec_tree,
         files = ctx.files.data + ctx.files.sites,
-        runfiles = [],
+        runfiles = [target[DefaultInfo].default_runfiles for target in ctx.attr.data if target[DefaultInfo].default_runfiles],
     )
     return [DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles)]
 
@@ -27,7 +27,7 @@ host_python_binary = rule(
     implementation = _host_python_binary_impl,
     doc = "Runs a Python module of this workspace on the build machine, as `python -m` would, in the folder where the user stands.",
     attrs = {
-        "data": attr.label_list(allow_files = True, mandatory = True, doc = "The module, what it imports from this workspace and other files that it needs."),
+        "data": attr.label_list(allow_files = True, mandatory = True, doc = "The module, what it imports from this workspace, other files and programs that it needs."),
         "env": attr.string_dict(doc = "Environment variables; $(rlocationpath LABEL) of data is expanded, to a path below $RUNFILES_DIR."),
         "exec_tree": attr.label(default = "@debian_exec//:root", allow_single_file = True, doc = "Debian tree with the exec Python."),
         "imports": attr.string_list(default = ["."], doc = "Workspace folders to import from."),
