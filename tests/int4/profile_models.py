@@ -14,7 +14,7 @@ from pathlib import Path
 
 # Model and type of tests/int4's cases.
 CASES = (("llama", "float32"), ("qwen2", "bfloat16"))
-TOKENS = 32
+TOKENS = (32, 64)
 _HERE = "tests/int4/profile"
 
 
@@ -23,8 +23,9 @@ def commands(model: str, dtype: str, work: Path, out: Path) -> Iterator[list[str
     name = f"{model}-{dtype}"
     checkpoint = work / name
     yield ["python3", str(work / "tiny_models.py"), "--model", model, "--dtype", dtype, "--out", str(checkpoint)]
+    lengths = [word for tokens in TOKENS for word in ("--tokens", str(tokens))]
     files = ["--json", str(out / f"{name}.json"), "--svg", str(out / f"{name}.svg")]
-    yield ["-m", "vllm_sm10.profile", str(checkpoint), "--quantization", "ime2", "--count", "--tokens", str(TOKENS), *files]
+    yield ["-m", "vllm_sm10.profile", str(checkpoint), "--quantization", "ime2", "--count", *lengths, *files]
 
 
 def main() -> int:
