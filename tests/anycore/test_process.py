@@ -114,3 +114,34 @@ def test_thread_that_is_moved_inside_an_op_gets_an_error_or_a_signal_and_no_resu
     """Protection: runtime/guard.cc compares vlenb before and after; the kernel for VLEN 256 goes on at VLEN 1024 otherwise."""
     last = json.loads(run.stdout.splitlines()[-1])
     assert run.returncode < 0 or run.returncode > 128 or (run.returncode == 3 and "was moved from a core with VLEN 256 to hart" in last["error"]), run.stderr
+
+
+# At level scalar nothing dies of the move, so that only the guard can tell.
+MOVED = """
+import sys, threading
+sys.path[:0] = [{here!r}, {ops!r}]
+import board, registry, torch
+torch.set_grad_enabled(False)
+registry.load_library(registry.library_path())
+x, out = torch.ones(400, 8192), torch.full((400, 4096), -1.0)
+me = threading.get_native_id()
+
+def move_main():
+    while out[0, 0] == -1.0:  # the op has not begun
+        pass
+    board.move(me)
+
+threading.Thread(target=move_main, daemon=True).start()
+try:
+    torch.ops._C.silu_and_mul(out, x)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_result_of_a_thread_that_was_moved_inside_an_op_and_went_on_is_refused() -> None:
+    """Protection: runtime/guard.cc compares vlenb before and after."""
+    script = MOVED.format(here=str(HERE), ops=str(HERE.parent / "ops"))
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_SM10_LEVEL": "scalar"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert "silu_and_mul: the thread was moved from a core with VLEN 256 to hart" in done.stdout, done.stderr
