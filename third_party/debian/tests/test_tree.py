@@ -55,6 +55,14 @@ def test_plain_file_is_readable_by_all(make_deb, build) -> None:
     assert (build() / "usr/share/a").stat().st_mode & 0o7777 == 0o644
 
 
+def test_all_files_have_one_time_whenever_they_are_unpacked(make_deb, build) -> None:
+    make_deb("a", files={"usr/include/a.h": b"", "usr/lib/python3/a.py": b"x = 1\n"}, links={"usr/include/b.h": "a.h"})
+    make_deb("b", files={"etc/certs/b": b"b"})
+    root = build('compile = ["usr/lib/python3"]\n[concatenate]\n"etc/all" = "etc/certs/*"')
+    times = {path.relative_to(root).as_posix(): path.lstat().st_mtime for path in root.rglob("*") if path.is_symlink() or path.is_file()}
+    assert len(times) >= 6 and set(times.values()) == {315532800.0}, times
+
+
 def test_file_of_old_top_level_folder_moves_to_usr(make_deb, build) -> None:
     make_deb("a", files={"lib/a.so": b"a"})
     assert (build() / "usr/lib/a.so").read_bytes() == b"a"

@@ -47,6 +47,7 @@ def make_tree(debs: Path, root: Path, spec_files: list[Path], jobs: int) -> str:
         pass
     libraries.check_libraries(root, spec.missing_libraries)
     compiled = bytecode.compile_folders(root, spec.compile, jobs) if spec.compile else 0
+    finish.set_file_times(root)
     return f"{len(files)} packages, {sum(count for _, count, _ in results)} files, {compiled} compiled"
 
 

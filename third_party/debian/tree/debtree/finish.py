@@ -12,6 +12,8 @@ _MERGED = ("bin", "lib", "lib64", "sbin")
 # An absolute path in a GNU ld script such as libc.so.
 _SCRIPT_PATH = re.compile(r"(?<=[\s(])/(?=(?:usr|lib|lib64)/)")
 _SCRIPT_MARK = b"/* GNU ld script"
+# 1980-01-01 in seconds of the epoch, the earliest time that every archive format can hold.
+_FILE_TIME = 315532800
 
 
 def merge_usr(root: Path) -> None:
@@ -81,3 +83,15 @@ def remove_empty_folders(root: Path) -> int:
             os.rmdir(folder)
             removed += 1
     return removed
+
+
+def set_file_times(root: Path) -> None:
+    """Gives every file and link one time.
+
+    GCC takes two headers with `#pragma once` for one file if contents, size and time to the second are equal; with the time of unpacking, how fast
+    this machine was would decide which headers a dependency file lists.
+    """
+    for folder, folders, files in os.walk(root):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in [*links, *files]:
+            os.utime(os.path.join(folder, name), (_FILE_TIME, _FILE_TIME), follow_symlinks=False)
