@@ -25,7 +25,7 @@ def commands(model: str, dtype: str, work: Path, out: Path) -> Iterator[list[str
     yield ["python3", str(work / "tiny_models.py"), "--model", model, "--dtype", dtype, "--out", str(checkpoint)]
     lengths = [word for tokens in TOKENS for word in ("--tokens", str(tokens))]
     files = ["--json", str(out / f"{name}.json"), "--svg", str(out / f"{name}.svg")]
-    yield ["-m", "vllm_sm10.profile", str(checkpoint), "--quantization", "ime2", "--count", *lengths, *files]
+    yield ["-m", "vllm_sm10.profile", str(checkpoint), "--dtype", dtype, "--quantization", "ime2", "--count", *lengths, *files]
 
 
 def main() -> int:
