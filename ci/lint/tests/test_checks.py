@@ -72,13 +72,13 @@ def test_path_of_one_machine_is_found(text: str) -> None:
         "/home/me/x",
         "'/usr/share/x'",
         "'/tmp/x'",
-        "f'{root}/work/x'",
+        "f'{root}/scratch/x'",
         "$HOME/work",
         "a/b/c",
         "'/health'",
         "'/state/socket'",
         "'/a/b'",
-        "r'^/work'",
+        "r'^/scratch'",
     ],
 )
 def test_what_every_machine_has_passes(text: str) -> None:
