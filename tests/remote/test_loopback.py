@@ -121,7 +121,8 @@ class Run:
 
 def run(bazel: Bazel, fleet: Fleet) -> Run:
     """Builds the program and runs the cells."""
-    done = bazel.run("test", [f"--remote_executor={fleet.endpoint()}", "--build_tests_only=no", PROGRAM, *CELLS])
+    flags = [f"--remote_executor={fleet.endpoint()}", "--build_tests_only=no", "--test_summary=short"]
+    done = bazel.run("test", [*flags, PROGRAM, *CELLS])
     assert done.returncode == 0
     match = re.search(r"^INFO: \d+ process(?:es)?: (.*)\.$", done.stderr, re.MULTILINE)
     assert match
