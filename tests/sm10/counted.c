@@ -8,22 +8,13 @@
 
 enum { THREADS = 3 };
 
-// 2 + 100 * 7 + 1 instructions; per turn one .hp, one load of 64 bytes, one store of 128 bytes.
+// HUNDRED_HP
 void counted(void *memory);
 // clang-format off
 __asm__(
     ".text\n.globl counted\n.type counted, @function\ncounted:\n" WITH_V(
     ".option norvc\n"
-    "li t1, 100\n"
-    "li t2, 64\n"
-    "1: vsetvli zero, t2, e8, m1, ta, ma\n"
-    "vle8.v v4, (a0)\n"
-    "vsetvli t0, zero, e8, m1, ta, ma\n"
-    IME2_HP
-    "vs1r.v v5, (a0)\n"
-    "addi t1, t1, -1\n"
-    "bnez t1, 1b\n"
-    "ret\n")
+    HUNDRED_HP)
     ".size counted, .-counted\n");
 // clang-format on
 

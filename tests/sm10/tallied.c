@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 void nothing(void *memory);
-// 2 + 100 * 7 + 1 instructions: 203 scalar, 400 vector, 100 .hp.
+// HUNDRED_HP
 void matrix(void *memory);
 // 1 + 50 * 3 + 1 instructions: 50 pauses and 102 others.
 void pauses(void *memory);
@@ -17,16 +17,7 @@ __asm__(
     ".text\n.globl nothing, matrix, pauses\n"
     "nothing: ret\n"
     "matrix:\n" WITH_V(
-    "li t1, 100\n"
-    "li t2, 64\n"
-    "1: vsetvli zero, t2, e8, m1, ta, ma\n"
-    "vle8.v v4, (a0)\n"
-    "vsetvli t0, zero, e8, m1, ta, ma\n"
-    IME2_HP
-    "vs1r.v v5, (a0)\n"
-    "addi t1, t1, -1\n"
-    "bnez t1, 1b\n"
-    "ret\n")
+    HUNDRED_HP)
     "pauses:\n"
     "li t1, 50\n"
     "1: .word 0x0100000f\n"
@@ -65,15 +56,31 @@ static void *work(void *unused) {
     return NULL;
 }
 
-int main(void) {
+// The same on both core types.
+static void *move(void *unused) {
+    (void)unused;
+    pauses(NULL);
+    if (make_a100(0) < 0) {
+        abort();
+    }
+    pauses(NULL);
+    return NULL;
+}
+
+static void run(void *(*function)(void *), char *after) {
     pthread_t thread;
-    static char after[4096];
-    pthread_create(&thread, NULL, work, NULL);
+    pthread_create(&thread, NULL, function, NULL);
     pthread_join(thread, NULL);
     take(after);
+}
+
+int main(void) {
+    static char worked[4096], moved[4096];
+    run(work, worked);
+    run(move, moved);
     for (int i = 0; i < READINGS; i++) {
         printf("reading\n%s", readings[i]);
     }
-    printf("reading\n%s", after);
+    printf("reading\n%sreading\n%s", worked, moved);
     return 0;
 }

@@ -19,7 +19,7 @@ def tallied() -> pathlib.Path:
 
 @pytest.fixture(scope="module")
 def readings(board: Board, tallied: pathlib.Path) -> list[Reading]:
-    """Before each of nothing (thrice), matrix and pauses, then after the last, then when the thread is gone."""
+    """Before each of nothing (thrice), matrix and pauses, then after the last, when the thread is gone, and when one is that paused, moved and paused."""
     done = board.run(tallied)
     assert done.returncode == 0, done.stderr
     return [parse(text) for text in done.stdout.split("reading\n")[1:]]
@@ -57,11 +57,17 @@ def test_pauses_are_counted_apart(readings: list[Reading]) -> None:
 
 
 def test_threads_count_under_the_width_of_their_vectors(readings: list[Reading]) -> None:
-    assert (readings[-1][X100]["hp"], readings[-1][A100]["hp"]) == (0, 100)
+    gone = readings[-2]
+    assert (gone[X100]["hp"], gone[A100]["hp"]) == (0, 100)
+
+
+def test_what_a_thread_did_before_it_moved_stays_where_it_was(readings: list[Reading]) -> None:
+    gone, moved = readings[-2:]
+    assert {vlen: moved[vlen]["pause"] - gone[vlen]["pause"] for vlen in (X100, A100)} == {X100: 50, A100: 50}
 
 
 def test_what_a_thread_that_is_gone_did_stays(readings: list[Reading]) -> None:
-    last, gone = readings[-2][A100], readings[-1][A100]
+    last, gone = readings[-3][A100], readings[-2][A100]
     assert all(gone[kind] >= last[kind] for kind in KINDS)
 
 

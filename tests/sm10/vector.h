@@ -16,6 +16,16 @@
 // smt.vmadot v16, v2, v8, i8
 #define IME2_DOT_I8 ".insn r 0x2b, 3, 0x71, x16, x2, x8\n"
 #define WITH_V(code) ".option push\n.option arch, +v\n" code ".option pop\n"
+// 2 + 100 * 7 + 1 instructions: 203 scalar, 400 vector, 100 .hp; per turn a load of 64 bytes and a store of 128.
+#define HUNDRED_HP                                                   \
+    "li t1, 100\n"                                                   \
+    "li t2, 64\n"                                                    \
+    "1: vsetvli zero, t2, e8, m1, ta, ma\n"                          \
+    "vle8.v v4, (a0)\n"                                              \
+    "vsetvli t0, zero, e8, m1, ta, ma\n" IME2_HP "vs1r.v v5, (a0)\n" \
+    "addi t1, t1, -1\n"                                              \
+    "bnez t1, 1b\n"                                                  \
+    "ret\n"
 
 static inline unsigned long vlenb(void) {
     unsigned long value;
