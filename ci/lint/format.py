@@ -18,7 +18,7 @@ def formatters() -> dict[str, tuple[tools.Program, tuple[str, ...]]]:
     return {
         CC: (tools.clang_format(), ("-i", "--style=file")),
         PYTHON: (tools.ruff(), ("format", "--no-cache", "--quiet")),
-        STARLARK: (tools.buildifier(), ("-mode=fix", "-lint=off")),
+        STARLARK: (tools.buildifier(Path(os.environ["RUNFILES_DIR"], os.environ["BUILDIFIER"])), ("-mode=fix", "-lint=off")),
     }
 
 

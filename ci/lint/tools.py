@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -49,15 +48,9 @@ def clang_format() -> Program:
     return by_loader_of(python_root(), _module_folder("clang_format") / "data/bin/clang-format")
 
 
-def located(variable: str) -> Path:
-    """A runfile that the rule names in the environment."""
-    return Path(os.environ["RUNFILES_DIR"], os.environ[variable])
+def buildifier(package: Path) -> Program:
+    return Program((str(package / "buildifier-linux_amd64"),))
 
 
-def buildifier() -> Program:
-    return Program((str(located("BUILDIFIER") / "buildifier-linux_amd64"),))
-
-
-def shellcheck() -> Program:
-    root = located("SHELLCHECK_ROOT")
+def shellcheck(root: Path) -> Program:
     return by_loader_of(root, root / "usr/bin/shellcheck")

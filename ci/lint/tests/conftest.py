@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from ci.lint.tools import FORMAT_COMMAND, Program, located
+from ci.lint.tools import FORMAT_COMMAND, Program
+
+
+_START = Path.cwd()  # tests may go elsewhere
+
+
+def located(variable: str) -> Path:
+    """A file or folder that the rule names in the environment."""
+    return (_START / os.environ[variable]).resolve()
 
 
 def folder(kind: str) -> Path:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BUILD files and Starlark are formatted and free of what buildifier's rules find."""
 
-from conftest import files, leaves_as_is, passes
+from conftest import files, leaves_as_is, located, passes
 
 from ci.lint import tools
 
@@ -12,8 +12,8 @@ WARNINGS = ",".join(["-bzl-visibility", "-unnamed-macro", *(f"-native-cc-{name}"
 
 
 def test_is_formatted() -> None:
-    leaves_as_is(tools.buildifier(), "starlark", "-mode=diff", "-lint=off", "-diff_command=diff -u", *files("starlark"))
+    leaves_as_is(tools.buildifier(located("BUILDIFIER")), "starlark", "-mode=diff", "-lint=off", "-diff_command=diff -u", *files("starlark"))
 
 
 def test_follows_the_rules() -> None:
-    passes(tools.buildifier(), "starlark", "-mode=check", "-lint=warn", f"-warnings={WARNINGS}", *files("starlark"))
+    passes(tools.buildifier(located("BUILDIFIER")), "starlark", "-mode=check", "-lint=warn", f"-warnings={WARNINGS}", *files("starlark"))

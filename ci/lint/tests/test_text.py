@@ -5,11 +5,10 @@ import re
 from pathlib import Path, PurePosixPath
 
 import pytest
-from conftest import files, folder
+from conftest import files, folder, located
 
 from ci.lint.checks import CHECKS, MOUNTED, NO_FILES, Check
 from ci.lint.links import dead_links
-from ci.lint.tools import located
 
 # Signed and binary: test data that must stay as it was made.
 AS_MADE = ("third_party/debian/tests/signed/",)
