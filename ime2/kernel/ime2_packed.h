@@ -69,6 +69,13 @@ struct ime2_packed_rows {
 /* As ime2_packed_quantize, for these rows; all of `packed` is zero before the first. Shares that do not overlap may be quantised at the same time. */
 void ime2_packed_quantize_rows(const float* a, size_t stride, size_t m, size_t k, struct ime2_packed_rows rows, uint8_t* packed);
 
+/* 16-bit types of activations and results. */
+enum ime2_packed_type { IME2_PACKED_BF16, IME2_PACKED_FP16 };
+
+/* `count` numbers to float and back, rounded to nearest even, as torch does; a NaN gives a quiet one. Need level a100. */
+void ime2_packed_widen(enum ime2_packed_type type, const uint16_t* from, size_t count, float* to);
+void ime2_packed_narrow(enum ime2_packed_type type, const float* from, size_t count, uint16_t* to);
+
 /*
  * out[m][n], `stride` floats from row to row; writes the slice's columns only. Slices that do not overlap may run at the
  * same time. Blob and activations 64-byte aligned; the blob is one that _inspect accepted. The two give the same bits

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "ime2/kernel/ime2_packed.h"
@@ -113,71 +114,123 @@ void check_overlap(const at::Tensor& out, const Argument& weight) {
   refuse({kGemm, "out", out}, std::string("shares memory with ") + weight.name, "pass a tensor of its own");
 }
 
-// Rows as the quantiser reads them.
-at::Tensor dense_rows(const at::Tensor& a) {
-  const at::Tensor rows = a.scalar_type() == at::kFloat ? a : a.to(at::kFloat);
-  return rows.stride(1) == 1 ? rows : rows.contiguous();
-}
+// Rows of elements that lie side by side.
+at::Tensor dense_rows(const at::Tensor& a) { return a.stride(1) == 1 ? a : a.contiguous(); }
+
+template <typename T>
+struct Rows {
+  T* data;
+  std::size_t stride;
+
+  T* operator[](std::size_t row) const { return data + row * stride; }
+};
+
+// The tensors of a 16-bit type, and where a's rows are as floats. The threads that work on rows and columns convert them.
+struct Narrow {
+  ime2_packed_type type;
+  Rows<const std::uint16_t> a;
+  Rows<float> wide_a;
+  Rows<std::uint16_t> out;
+};
 
 // A product as the kernels take it.
 struct Product {
-  const float* a;
-  std::size_t a_stride, m, k;
+  std::size_t m, n, k;
   const std::uint8_t* weight;
-  std::size_t tiles;
-  float* out;
-  std::size_t out_stride;
+  Rows<const float> a;
+  Rows<float> out;
+  std::optional<Narrow> narrow;
+
+  std::size_t tiles() const { return (n + kTile - 1) / kTile; }
 };
 
-void multiply_here(const Product& product, bool portable) {
-  const Scratch activations(ime2_packed_activation_bytes(product.m, product.k));
-  const auto quantize = portable ? ime2_packed_quantize_portable : ime2_packed_quantize;
-  quantize(product.a, product.a_stride, product.m, product.k, activations.get());
-  const auto gemm = portable ? ime2_packed_gemm_portable : ime2_packed_gemm;
-  at::parallel_for(0, static_cast<std::int64_t>(product.tiles), 1, [&](std::int64_t begin, std::int64_t end) {
-    if (!portable) check_core(kGemm, "a worker thread");
-    const ime2_packed_slice slice{static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
-    gemm(activations.get(), product.weight, product.m, slice, product.out, product.out_stride);
+void quantize(const Product& product, ime2_packed_rows rows, std::uint8_t* activations) {
+  if (const auto& narrow = product.narrow) {
+    for (std::size_t row = rows.first; row < rows.first + rows.count; ++row) {
+      ime2_packed_widen(narrow->type, narrow->a[row], product.k, narrow->wide_a[row]);
+    }
+  }
+  ime2_packed_quantize_rows(product.a.data, product.a.stride, product.m, product.k, rows, activations);
+}
+
+void multiply(const Product& product, const std::uint8_t* activations, ime2_packed_slice slice) {
+  ime2_packed_gemm(activations, product.weight, product.m, slice, product.out.data, product.out.stride);
+  if (const auto& narrow = product.narrow) {
+    const std::size_t first = slice.first_tile * kTile, count = std::min(slice.tiles * kTile, product.n - first);
+    for (std::size_t row = 0; row < product.m; ++row) ime2_packed_narrow(narrow->type, product.out[row] + first, count, narrow->out[row] + first);
+  }
+}
+
+void multiply_here(const Product& product, std::uint8_t* activations) {
+  quantize(product, {0, product.m}, activations);
+  at::parallel_for(0, static_cast<std::int64_t>(product.tiles()), 1, [&](std::int64_t begin, std::int64_t end) {
+    check_core(kGemm, "a worker thread");
+    multiply(product, activations, {static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)});
   });
 }
 
-// Workers quantise too: by vectors of 32 elements, where the caller has only scalar code, which would take longer than the product.
-void multiply_on_workers(const Product& product) {
-  const std::size_t bytes = ime2_packed_activation_bytes(product.m, product.k);
-  const Scratch activations(bytes);
-  std::memset(activations.get(), 0, bytes);
+// Workers convert and quantise too: by vectors of 32 elements, where the caller has only scalar code, which would take longer than the product.
+void multiply_on_workers(const Product& product, std::uint8_t* activations) {
   const std::size_t workers = pool::default_workers(product.m);
-  const Shares rows(product.m, workers, kRowsOfShare), columns(product.tiles, workers, kTilesOfShare);
+  const Shares rows(product.m, workers, kRowsOfShare), columns(product.tiles(), workers, kTilesOfShare);
   const auto work = [&](std::size_t slice) {
     if (slice < rows.count) {
       const auto [first, count] = rows.share(slice);
-      ime2_packed_quantize_rows(product.a, product.a_stride, product.m, product.k, {first, count}, activations.get());
+      quantize(product, {first, count}, activations);
     } else {
       const auto [first, count] = columns.share(slice - rows.count);
-      ime2_packed_gemm(activations.get(), product.weight, product.m, {first, count}, product.out, product.out_stride);
+      multiply(product, activations, {first, count});
     }
   };
   run_on_workers(kGemm, rows.count + columns.count, workers, work, rows.count);
 }
 
-// `out` is float, its rows dense.
-void multiply(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, bool portable, Place place) {
-  const at::Tensor rows = dense_rows(a);
-  const Product product{rows.const_data_ptr<float>(),           static_cast<std::size_t>(rows.stride(0)),
-                        static_cast<std::size_t>(rows.size(0)), static_cast<std::size_t>(rows.size(1)),
-                        weight.const_data_ptr<std::uint8_t>(),  static_cast<std::size_t>((out.size(1) + kTile - 1) / kTile),
-                        out.mutable_data_ptr<float>(),          static_cast<std::size_t>(out.stride(0))};
-  if (place == Place::workers) return multiply_on_workers(product);
-  multiply_here(product, portable);
+// By the kernels; a's rows are dense.
+void compute_by_kernels(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, Place place) {
+  const auto m = static_cast<std::size_t>(a.size(0)), k = static_cast<std::size_t>(a.size(1)), n = static_cast<std::size_t>(out.size(1));
+  const auto a_stride = static_cast<std::size_t>(a.stride(0)), out_stride = static_cast<std::size_t>(out.stride(0));
+  Product product{m, n, k, weight.const_data_ptr<std::uint8_t>(), {}, {}, {}};
+  std::optional<Scratch> floats;
+  if (a.scalar_type() == at::kFloat) {
+    product.a = {a.const_data_ptr<float>(), a_stride};
+    product.out = {out.mutable_data_ptr<float>(), out_stride};
+  } else {
+    floats.emplace(m * (k + n) * sizeof(float));
+    auto* const wide = reinterpret_cast<float*>(floats->get());
+    product.a = {wide, k};
+    product.out = {wide + m * k, n};
+    product.narrow = Narrow{a.scalar_type() == at::kBFloat16 ? IME2_PACKED_BF16 : IME2_PACKED_FP16,
+                            {static_cast<const std::uint16_t*>(a.const_data_ptr()), a_stride},
+                            {wide, k},
+                            {static_cast<std::uint16_t*>(out.mutable_data_ptr()), out_stride}};
+  }
+  const std::size_t bytes = ime2_packed_activation_bytes(m, k);
+  const Scratch activations(bytes);
+  std::memset(activations.get(), 0, bytes);
+  (place == Place::workers ? multiply_on_workers : multiply_here)(product, activations.get());
+}
+
+// By portable code on the calling thread and torch's others, with torch's own conversions.
+void compute_portably(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out) {
+  const bool wide = out.scalar_type() == at::kFloat;
+  const at::Tensor rows = wide ? a : a.to(at::kFloat), result = wide ? out : at::empty(out.sizes(), out.options().dtype(at::kFloat));
+  const auto m = static_cast<std::size_t>(a.size(0)), k = static_cast<std::size_t>(a.size(1));
+  const Scratch activations(ime2_packed_activation_bytes(m, k));
+  ime2_packed_quantize_portable(rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.stride(0)), m, k, activations.get());
+  at::parallel_for(0, (out.size(1) + kTile - 1) / kTile, 1, [&](std::int64_t begin, std::int64_t end) {
+    const ime2_packed_slice slice{static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)};
+    ime2_packed_gemm_portable(activations.get(), weight.const_data_ptr<std::uint8_t>(), m, slice, result.mutable_data_ptr<float>(),
+                              static_cast<std::size_t>(result.stride(0)));
+  });
+  if (!wide) out.copy_(result);
 }
 
 void compute(const at::Tensor& a, const at::Tensor& weight, const at::Tensor& out, bool portable) {
   const Place place = portable ? Place::here : place_of(kGemm);
   if (a.size(0) == 0) return;
-  if (out.scalar_type() == at::kFloat) return multiply(a, weight, out, portable, place);
-  const at::Tensor wide = at::empty(out.sizes(), out.options().dtype(at::kFloat));
-  multiply(a, weight, wide, portable, place);
-  out.copy_(wide);
+  const at::Tensor rows = dense_rows(a);
+  if (portable) return compute_portably(rows, weight, out);
+  compute_by_kernels(rows, weight, out, place);
 }
 
 }  // namespace

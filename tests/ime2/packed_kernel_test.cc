@@ -281,6 +281,84 @@ void rows_of_activations_may_lie_apart() {
   }
 }
 
+// A 16-bit type: the compiler's own value of each pattern, and what follows the largest finite one, were there no infinity.
+struct Narrow {
+  ime2_packed_type type;
+  const char* name;
+  float (*value)(std::uint16_t);
+  std::uint16_t infinity;
+  double beyond;
+};
+
+constexpr Narrow kNarrow[] = {
+    {IME2_PACKED_BF16, "bf16 ", [](std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }, 0x7f80, 0x1p128},
+    {IME2_PACKED_FP16, "fp16 ", [](std::uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }, 0x7c00, 0x1p16},
+};
+constexpr std::uint16_t kSign = 0x8000;
+
+std::vector<std::uint16_t> narrowed(const Narrow& narrow, const std::vector<float>& from) {
+  std::vector<std::uint16_t> out(from.size());
+  ime2_packed_narrow(narrow.type, from.data(), from.size(), out.data());
+  return out;
+}
+
+void every_narrow_number_is_widened_exactly() {
+  for (const Narrow& narrow : kNarrow) {
+    std::vector<std::uint16_t> all(0x10000);
+    for (std::size_t i = 0; i < all.size(); i++) all[i] = static_cast<std::uint16_t>(i);
+    std::vector<float> seen(all.size()), wanted(all.size());
+    ime2_packed_widen(narrow.type, all.data(), all.size(), seen.data());
+    std::ranges::transform(all, wanted.begin(), narrow.value);
+    expect(differences(seen, wanted) == 0, narrow.name + std::string("is widened"));
+  }
+}
+
+// Between each two neighbours, infinity included: the first, just below the middle, the middle, just above it.
+void narrowing_is_to_the_nearest_and_at_a_tie_to_the_even() {
+  for (const Narrow& narrow : kNarrow) {
+    std::vector<float> from;
+    std::vector<std::uint16_t> wanted;
+    for (std::uint16_t low = 0; low < narrow.infinity; low++) {
+      const auto high = static_cast<std::uint16_t>(low + 1);
+      const double above = high == narrow.infinity ? narrow.beyond : static_cast<double>(narrow.value(high));
+      const auto middle = static_cast<float>((static_cast<double>(narrow.value(low)) + above) / 2);
+      const float values[] = {narrow.value(low), std::nextafter(middle, 0.0f), middle, std::nextafter(middle, std::numeric_limits<float>::infinity())};
+      const std::uint16_t nearest[] = {low, low, low % 2 == 0 ? low : high, high};
+      for (std::size_t i = 0; i < std::size(values); i++) {
+        from.insert(from.end(), {values[i], -values[i]});
+        wanted.insert(wanted.end(), {nearest[i], static_cast<std::uint16_t>(nearest[i] | kSign)});
+      }
+    }
+    expect(narrowed(narrow, from) == wanted, narrow.name + std::string("is rounded"));
+  }
+}
+
+void what_is_too_large_or_no_number_stays_so() {
+  for (const Narrow& narrow : kNarrow) {
+    constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+    const auto minus = static_cast<std::uint16_t>(narrow.infinity | kSign);
+    const std::vector<std::uint16_t> wanted = {narrow.infinity, minus, narrow.infinity, minus};
+    expect(narrowed(narrow, {infinity, -infinity, largest, -largest}) == wanted, narrow.name + std::string("has infinities"));
+    // The smallest and the largest patterns, of both signs.
+    const std::vector<float> nans = {std::bit_cast<float>(0x7f800001u), std::bit_cast<float>(0x7fffffffu), std::bit_cast<float>(0xff800001u)};
+    for (const std::uint16_t bits : narrowed(narrow, nans)) expect(std::isnan(narrow.value(bits)), narrow.name + std::string("has NaN"));
+  }
+}
+
+void conversion_ends_where_it_should() {
+  for (const Narrow& narrow : kNarrow) {
+    for (const std::size_t count : {0, 1, 63, 255, 256, 257, 511}) {
+      const std::vector<float> from(count + 1, 1.0f);
+      std::vector<std::uint16_t> halves(count + 1, 7);
+      std::vector<float> floats(count + 1, 7.0f);
+      ime2_packed_narrow(narrow.type, from.data(), count, halves.data());
+      ime2_packed_widen(narrow.type, halves.data(), count, floats.data());
+      expect(halves[count] == 7 && floats[count] == 7, narrow.name + std::to_string(count) + ": what follows is untouched");
+      expect(std::all_of(floats.begin(), floats.end() - 1, [](float x) { return x == 1; }), narrow.name + std::to_string(count) + ": all are converted");
+    }
+  }
+}
+
 void zeros_give_zero() {
   Problem rows({40, 33, 160}), weights = rows;
   std::fill(rows.a.begin(), rows.a.end(), 0.0f);
@@ -319,11 +397,14 @@ constexpr Case kCases[] = {
     {"a_row_that_is_not_finite_is_nan_and_alone", a_row_that_is_not_finite_is_nan_and_alone},
     {"bits_are_the_portable_products", bits_are_the_portable_products},
     {"columns_of_any_size_have_the_portable_bits", columns_of_any_size_have_the_portable_bits},
+    {"conversion_ends_where_it_should", conversion_ends_where_it_should},
     {"each_element_meets_its_weight", each_element_meets_its_weight},
     {"error_is_within_one_percent_of_the_largest", error_is_within_one_percent_of_the_largest},
+    {"every_narrow_number_is_widened_exactly", every_narrow_number_is_widened_exactly},
     {"groups_have_their_own_scales", groups_have_their_own_scales},
     {"instruction_mix_is_as_designed", instruction_mix_is_as_designed},
     {"largest_sums_do_not_overflow", largest_sums_do_not_overflow},
+    {"narrowing_is_to_the_nearest_and_at_a_tie_to_the_even", narrowing_is_to_the_nearest_and_at_a_tie_to_the_even},
     {"no_rows_and_no_tiles_are_no_work", no_rows_and_no_tiles_are_no_work},
     {"parts_of_k_and_strips_do_not_show", parts_of_k_and_strips_do_not_show},
     {"rows_may_be_quantised_in_shares", rows_may_be_quantised_in_shares},
@@ -334,6 +415,7 @@ constexpr Case kCases[] = {
     {"subnormal_rows_count", subnormal_rows_count},
     {"the_largest_finite_row_is_finite", the_largest_finite_row_is_finite},
     {"the_two_quantisers_write_the_same_bytes", the_two_quantisers_write_the_same_bytes},
+    {"what_is_too_large_or_no_number_stays_so", what_is_too_large_or_no_number_stays_so},
     {"zeros_give_zero", zeros_give_zero},
 };
 

@@ -9,7 +9,7 @@ import pathlib
 import object_file
 
 OBJECTS = [pathlib.Path(path) for path in os.environ["IME2_PACKED_OBJECTS"].split()]
-ENTRY_POINTS = {"ime2_packed_gemm", "ime2_packed_quantize", "ime2_packed_quantize_rows"}
+ENTRY_POINTS = {"ime2_packed_gemm", "ime2_packed_narrow", "ime2_packed_quantize", "ime2_packed_quantize_rows", "ime2_packed_widen"}
 # Of the generated assembly, for the loops around it.
 INNER = {f"ime2_packed_{kind}_{rows}" for kind in ("multiply", "store", "store_part_of") for rows in (4, 8, 16, 32)}
 # What the compiler may call for array loops.

@@ -135,6 +135,19 @@ def test_packed_takes_activations_of_any_finite_size(size: float, portable: bool
     assert_within(gemm(a, weight, portable), expected.double(), 0.0)
 
 
+# Results that a narrow type cannot hold are infinite, rows that are not finite NaN, as torch converts them.
+@per_dtype(GEMM)
+@per_path
+def test_packed_result_is_rounded_to_the_type_of_the_activations(portable: bool, dtype: torch.dtype) -> None:
+    weight = random_weight(70, 160)
+    weight.scales.mul_(10.0 ** torch.linspace(-6, 4, 70)[:, None])
+    a = (torch.randn(7, 160) * torch.tensor([1e-4, 1e-2, 1, 10, 100, 1, 1])[:, None]).to(dtype)
+    a[5, 3], a[6, 159] = float("nan"), float("inf")
+    expected = ime2_reference.gemm_packed(a, weight)
+    assert expected[:5].isinf().any() == (dtype == torch.float16)
+    assert_within(gemm(a, weight, portable), expected.double(), 0.0)
+
+
 @covers(GEMM)
 @per_path
 def test_packed_of_zero_rows_is_zero(portable: bool) -> None:

@@ -72,8 +72,17 @@ void published(Shape s) {
   ime2_hp_gemm(&operands, {s.m, s.n, s.k}, with.out.data());
 }
 
+void converted(enum ime2_packed_type type, const Guarded<float>& from, std::size_t count) {
+  const Guarded<std::uint16_t> halves(count);
+  ime2_packed_narrow(type, from.data(), count, halves.data());
+  halves.read_only();
+  const Guarded<float> back(count);
+  ime2_packed_widen(type, halves.data(), count, back.data());
+}
+
 void packed(Shape s) {
   const Operands with(s);
+  for (const ime2_packed_type type : {IME2_PACKED_BF16, IME2_PACKED_FP16}) converted(type, with.a, s.m * s.k);
   const Guarded<std::uint8_t> activations(ime2_packed_activation_bytes(s.m, s.k)), blob(ime2_packed_weight_bytes(s.n, s.k));
   if (ime2_packed_weight_pack(with.qweight.data(), with.scales.data(), s.n, s.k, blob.data()) != IME2_PACKED_OK) std::abort();
   ime2_packed_quantize(with.a.data(), s.k, s.m, s.k, activations.data());
